@@ -1,0 +1,127 @@
+"""cuda_library: .cu files compiled with nvcc, linked like any cc_library."""
+
+load("@cuda_toolkit//:defs.bzl", "CUDA_REQUIRES", "CUDA_ROOT", "CUDA_VERSION")
+load("@rules_cc//cc:defs.bzl", "cc_library")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+
+# Machine code for Hopper (H100, H200), and PTX that the driver of a newer chip compiles.
+_ARCHITECTURES = [
+    "-gencode=arch=compute_90,code=sm_90",
+    "-gencode=arch=compute_90,code=compute_90",
+]
+
+_MODE_FLAGS = {
+    "dbg": ["-g", "-O0", "-lineinfo"],
+    "fastbuild": ["-O1"],
+    "opt": ["-O3", "-DNDEBUG", "-lineinfo"],
+}
+
+_WARNINGS = [
+    "-Xcompiler=-fPIC,-Wall,-Wextra",
+    "-Werror=cross-execution-space-call",
+]
+
+def if_cuda(yes, no = []):
+    """`yes` where the CUDA Toolkit is installed, `no` elsewhere.
+
+    A target that depends on a cuda_library is skipped as a whole without the toolkit. One that
+    must exist everywhere names its GPU half, and the define that tells of it, through this.
+
+    Args:
+      yes: a list for a rule's attribute.
+      no: a list for the same attribute.
+    Returns:
+      One of the two.
+    """
+    return yes if CUDA_ROOT else no
+
+def _dependency_flags(compilation_contexts):
+    flags = []
+    for context in compilation_contexts:
+        flags += ["-I" + path for path in context.includes.to_list()]
+        flags += ["-I" + path for path in context.quote_includes.to_list()]
+        flags += ["-isystem=" + path for path in context.system_includes.to_list()]
+        flags += ["-D" + define for define in context.defines.to_list()]
+    return flags
+
+def _compile(ctx, src, headers, flags):
+    """Declares the nvcc action of one .cu file and returns its object."""
+    if src.extension != "cu":
+        fail("%s is no .cu file" % src.path)
+    stem = src.basename[:-len(".cu")]
+    obj = ctx.actions.declare_file("_objs/%s/%s.o" % (ctx.label.name, stem))
+    args = ctx.actions.args()
+    args.add_all(["-c", src, "-o", obj, "-I.", "-std=c++20"])
+    args.add_all(_WARNINGS + _ARCHITECTURES)
+
+    # Without these two the same source gives other bytes each time.
+    args.add_all(["--objdir-as-tempdir", "-Xcompiler=-frandom-seed=" + src.path])
+    args.add_all(_MODE_FLAGS[ctx.var["COMPILATION_MODE"]])
+    args.add_all(flags, uniquify = True)
+    args.add_all(ctx.attr.copts)
+    ctx.actions.run(
+        executable = CUDA_ROOT + "/bin/nvcc",
+        arguments = [args],
+        inputs = depset([src], transitive = headers),
+        outputs = [obj],
+        mnemonic = "CudaCompile",
+        progress_message = "Compiling %s with nvcc" % src.short_path,
+        # The toolkit lies outside the workspace: its version makes an upgrade rebuild.
+        env = {"CUDA_VERSION": CUDA_VERSION, "PATH": "/usr/local/bin:/usr/bin:/bin"},
+    )
+    return obj
+
+def _cuda_objects_impl(ctx):
+    contexts = [dep[CcInfo].compilation_context for dep in ctx.attr.deps]
+    headers = [depset(ctx.files.hdrs)] + [context.headers for context in contexts]
+    flags = _dependency_flags(contexts) + ["-D" + define for define in ctx.attr.local_defines]
+    objects = [_compile(ctx, src, headers, flags) for src in ctx.files.srcs]
+    return [DefaultInfo(files = depset(objects))]
+
+_cuda_objects = rule(
+    implementation = _cuda_objects_impl,
+    attrs = {
+        "copts": attr.string_list(),
+        "deps": attr.label_list(providers = [CcInfo]),
+        "hdrs": attr.label_list(allow_files = [".h", ".hpp", ".cuh"]),
+        "local_defines": attr.string_list(),
+        "srcs": attr.label_list(allow_files = [".cu"], mandatory = True),
+    },
+)
+
+def cuda_library(name, srcs, hdrs = [], deps = [], copts = [], local_defines = [], **kwargs):
+    """A cc_library of .cu files, skipped (and said so) on a machine without the CUDA Toolkit.
+
+    Args:
+      name: the cc_library's name.
+      srcs: .cu files. Headers that only they include belong to hdrs.
+      hdrs: .h and .cuh files; a .cc file should include only those free of CUDA.
+      deps: cc_library and cuda_library targets.
+      copts: more flags for nvcc, such as -arch=sm_90a for Hopper-only instructions.
+      local_defines: defines for these files alone.
+      **kwargs: passed to cc_library.
+    """
+    cuda_deps = deps + ["@cuda_toolkit//:cudart"]
+    _cuda_objects(
+        name = name + ".objects",
+        srcs = srcs,
+        hdrs = hdrs,
+        copts = copts,
+        local_defines = local_defines,
+        deps = cuda_deps,
+        tags = ["manual"],
+        testonly = kwargs.get("testonly", False),
+        target_compatible_with = CUDA_REQUIRES,
+        visibility = ["//visibility:private"],
+    )
+    cc_library(
+        name = name,
+        srcs = [":" + name + ".objects"],
+        hdrs = hdrs,
+        deps = cuda_deps,
+        linkstatic = True,
+        target_compatible_with = CUDA_REQUIRES,
+        # nvcc reads these headers; a C++ compiler cannot parse a .cuh on its own.
+        features = ["-parse_headers", "-layering_check"],
+        **kwargs
+    )

@@ -1,0 +1,50 @@
+"""pkg_config_library: a library installed on this machine, found with pkg-config."""
+
+load("//third_party:system.bzl", "BUILTIN_INCLUDES", "HEADER", "library", "wants_archives")
+
+def _parse(ctx, words):
+    """The attributes of a cc_library from pkg-config's answer."""
+    found = struct(defines = [], hdrs = [], includes = [], linkopts = [])
+    for word in words:
+        if word.startswith("-I"):
+            if word[2:] not in BUILTIN_INCLUDES:
+                link = "include%d" % len(found.includes)
+                ctx.symlink(word[2:], link)
+                found.includes.append(link)
+                found.hdrs.append(link + "/**")
+        elif word.startswith("-D"):
+            found.defines.append(word[2:])
+        elif word.startswith("-L"):
+            found.linkopts.extend([word, "-Wl,-rpath," + word[2:]])
+        elif word.startswith("-l") and ctx.attr.archive and wants_archives(ctx):
+            found.linkopts.append("-l:lib%s.a" % word[2:])
+        elif word:
+            found.linkopts.append(word)
+    return found
+
+def _pkg_config_library_impl(ctx):
+    tool = ctx.which("pkg-config")
+    if not tool:
+        fail("pkg-config is not installed: run third_party/setup.sh")
+    result = ctx.execute([tool, "--cflags", "--libs", ctx.attr.package])
+    if result.return_code != 0:
+        fail("%s is not installed: run third_party/setup.sh\n%s" % (ctx.name, result.stderr))
+    found = _parse(ctx, result.stdout.strip().split(" "))
+    ctx.file("WORKSPACE", "workspace(name = %r)\n" % ctx.name)
+    ctx.file("BUILD", HEADER + library(
+        name = "headers",
+        hdrs = found.hdrs,
+        includes = found.includes,
+        defines = found.defines,
+    ) + library(name = ctx.name, linkopts = found.linkopts, deps = [":headers"]))
+
+pkg_config_library = repository_rule(
+    implementation = _pkg_config_library_impl,
+    attrs = {
+        "archive": attr.bool(doc = "Debian has a static archive of it, for --config=portable."),
+        "package": attr.string(mandatory = True),
+    },
+    environ = ["PATH", "PKG_CONFIG_PATH", "RINGPOST_STATIC"],
+    local = True,
+    doc = "@NAME//:NAME, and @NAME//:headers for code that only needs the declarations.",
+)
