@@ -24,3 +24,22 @@ def boost_test(name, srcs, deps = [], size = "small", **kwargs):
         ],
         **kwargs
     )
+
+def python_test(name, srcs, deps = [], size = "small", **kwargs):
+    """A Python test: unittest cases in NAME.py, which ends with `case_report.main()`.
+
+    Args:
+      name: the test's name.
+      srcs: its files.
+      deps: py_library targets. tests/case_report.py is there without being named.
+      size: Bazel's size: small means one minute at most.
+      **kwargs: passed to py_test: data, tags...
+    """
+    native.py_test(
+        name = name,
+        srcs = srcs,
+        size = size,
+        python_version = "PY3",
+        deps = deps + ["//tests:case_report"],
+        **kwargs
+    )

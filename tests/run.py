@@ -101,7 +101,7 @@ def main(arguments):
         print("SKIPPED, as this machine lacks what it needs:", target)
     skipped += len(skipped_tests)
     if status != 0 and failed == 0:
-        print(f"bazel test ended with status {status}: something did not build, or no test is named")
+        print(f"bazel ended with status {status}: something did not build, or there is no test")
         failed = 1
     print(f"{passed} passed, {failed} failed, {skipped} skipped", flush=True)
     return 1 if failed else 0

@@ -32,10 +32,7 @@ _COVERAGE_BUILD = """package(default_visibility = ["//visibility:public"])
 
 def _coverage_stand_in_impl(ctx):
     ctx.file("WORKSPACE", "workspace(name = %r)\n" % ctx.name)
-    ctx.file(
-        "unavailable.sh",
-        "#!/bin/sh\necho '`bazel coverage` needs tools that this build does not have.' >&2\nexit 1\n",
-    )
+    ctx.file("unavailable.sh", "#!/bin/sh\necho 'bazel coverage: not available' >&2\nexit 1\n")
     ctx.file("BUILD", _COVERAGE_BUILD % ["coverage_report_generator", "lcov_merger"])
 
 coverage_stand_in = repository_rule(
