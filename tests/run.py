@@ -20,6 +20,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 Counts = namedtuple("Counts", "passed failed skipped")
 
+# What Bazel reports: its account of each run of a test program, and labels of targets.
+Report = namedtuple("Report", "results broken skipped_tests skipped_targets")
+
 
 def seed_of_commit():
     """A seed that every run of a commit shares; 1 outside a git checkout."""
@@ -29,11 +32,14 @@ def seed_of_commit():
 
 
 def count_cases(path):
-    """The test cases of one test.xml; none if there is no such file or it was cut short."""
+    """The test cases of one test.xml; one failure if there is no such file or it was cut short.
+
+    So a program that ends early fails, even if it ends with status 0.
+    """
     try:
         cases = list(ElementTree.parse(path).getroot().iter("testcase"))
     except (OSError, ElementTree.ParseError):
-        return Counts(0, 0, 0)
+        return Counts(0, 1, 0)
     failed = sum(c.find("failure") is not None or c.find("error") is not None for c in cases)
     skipped = sum(c.find("skipped") is not None for c in cases)
     return Counts(len(cases) - failed - skipped, failed, skipped)
@@ -49,11 +55,11 @@ def count_result(result):
 
 
 def read_events(path):
-    """(results of test runs, labels of skipped tests, other skipped labels) of Bazel's report.
+    """The Report in Bazel's event file.
 
-    The report is read, and not the folder of test logs, where those of earlier runs remain.
+    The event file is read, and not the folder of test logs, where those of earlier runs remain.
     """
-    results, skipped, tests = {}, set(), set()
+    results, broken, skipped, tests = {}, set(), set(), set()
     with open(path, encoding="utf-8") as events:
         for line in events:
             event = json.loads(line)
@@ -65,13 +71,17 @@ def read_events(path):
             elif "targetConfigured" in ident:
                 if "_test rule" in event.get("configured", {}).get("targetKind", ""):
                     tests.add(ident["targetConfigured"]["label"])
-            elif event.get("aborted", {}).get("reason") == "SKIPPED" and "targetCompleted" in ident:
-                skipped.add(ident["targetCompleted"]["label"])
-    return results, sorted(skipped & tests), sorted(skipped - tests)
+            elif "targetCompleted" in ident:
+                label = ident["targetCompleted"]["label"]
+                if event.get("aborted", {}).get("reason") == "SKIPPED":
+                    skipped.add(label)
+                elif not event.get("completed", {}).get("success"):
+                    broken.add(label)
+    return Report(results, sorted(broken), sorted(skipped & tests), sorted(skipped - tests))
 
 
 def run_bazel(arguments):
-    """(Bazel's exit status, its report as read_events returns it)."""
+    """(Bazel's exit status, its Report)."""
     environment = dict(os.environ)
     environment.setdefault("RINGPOST_TEST_SEED", seed_of_commit())
     print("RINGPOST_TEST_SEED=" + environment["RINGPOST_TEST_SEED"], flush=True)
@@ -92,16 +102,19 @@ def run_bazel(arguments):
 def main(arguments):
     if not any(a.startswith(("//", ":", "@")) or a.startswith("-//") for a in arguments):
         arguments = arguments + ["//..."]
-    status, (results, skipped_tests, skipped_targets) = run_bazel(arguments)
-    total = [sum(column) for column in zip((0, 0, 0), *map(count_result, results.values()))]
-    passed, failed, skipped = total
-    for target in skipped_targets:
+    status, report = run_bazel(arguments)
+    counts = [count_result(result) for result in report.results.values()]
+    passed, failed, skipped = map(sum, zip((0, 0, 0), *counts))
+    for target in report.skipped_targets:
         print("not built on this machine:", target)
-    for target in skipped_tests:
+    for target in report.skipped_tests:
         print("SKIPPED, as this machine lacks what it needs:", target)
-    skipped += len(skipped_tests)
+    for target in report.broken:
+        print("FAILED to build:", target)
+    failed += len(report.broken)
+    skipped += len(report.skipped_tests)
     if status != 0 and failed == 0:
-        print(f"bazel ended with status {status}: something did not build, or there is no test")
+        print(f"bazel ended with status {status}: it could not start, or there is no test")
         failed = 1
     print(f"{passed} passed, {failed} failed, {skipped} skipped", flush=True)
     return 1 if failed else 0

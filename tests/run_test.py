@@ -36,7 +36,9 @@ class TestReport(unittest.TestCase):
         self.assertEqual(run.count_result(self.result("FAILED", xml)), (1, 1, 0))
 
     def test_a_report_cut_short_is_a_failure(self):
-        self.assertEqual(run.count_result(self.result("FAILED", "<testsuite><testc")), (0, 1, 0))
+        for status in "FAILED", "PASSED":
+            result = self.result(status, "<testsuite><testc")
+            self.assertEqual(run.count_result(result), (0, 1, 0))
 
     def test_a_program_that_passes_without_cases_counts_nothing(self):
         self.assertEqual(run.count_result(self.result("PASSED", "<testsuite/>")), (0, 0, 0))
@@ -56,10 +58,19 @@ class TestReport(unittest.TestCase):
             {"id": {"testResult": {"label": "//b:test"}}, "testResult": {"status": "PASSED"}},
         ]
         path = self.write("events", "\n".join(map(json.dumps, events)))
-        results, skipped_tests, skipped_targets = run.read_events(path)
-        self.assertEqual(list(results.values()), [{"status": "PASSED"}])
-        self.assertEqual(skipped_tests, ["//a:test"])
-        self.assertEqual(skipped_targets, ["//a:library"])
+        report = run.read_events(path)
+        self.assertEqual(list(report.results.values()), [{"status": "PASSED"}])
+        self.assertEqual(report.skipped_tests, ["//a:test"])
+        self.assertEqual(report.skipped_targets, ["//a:library"])
+        self.assertEqual(report.broken, [])
+
+    def test_a_target_that_does_not_build_is_broken(self):
+        events = [
+            {"id": {"targetCompleted": {"label": "//a:bad"}}, "completed": {}},
+            {"id": {"targetCompleted": {"label": "//a:good"}}, "completed": {"success": True}},
+        ]
+        path = self.write("events", "\n".join(map(json.dumps, events)))
+        self.assertEqual(run.read_events(path).broken, ["//a:bad"])
 
 
 if __name__ == "__main__":

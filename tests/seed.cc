@@ -20,7 +20,8 @@ uint64_t ReadSeed() {
   const uint64_t seed = std::strtoull(text.c_str(), &end, 10);
   if (errno != 0 || *end != '\0' || text[0] == '-') {
     std::fprintf(stderr, "RINGPOST_TEST_SEED: '%s' is no 64-bit decimal number\n", text.c_str());
-    std::exit(2);
+    // Not exit(): that would tear down Boost.Test in the middle of a test case.
+    std::_Exit(2);
   }
   return seed;
 }
