@@ -22,7 +22,8 @@ class TestReport(unittest.TestCase):
 
     def result(self, status, xml):
         path = self.write("test.xml", xml)
-        return {"status": status, "testActionOutput": [{"name": "test.xml", "uri": "file://" + path}]}
+        output = {"name": "test.xml", "uri": "file://" + path}
+        return {"status": status, "testActionOutput": [output]}
 
     def test_counts_each_case(self):
         xml = (

@@ -11,9 +11,13 @@ SOURCE_LINES = 400
 COLUMNS = 100
 
 # Words before a brace that opens a scope, in which functions are looked for.
-_SCOPE = re.compile(r"(?:inline\s+|export\s+|typedef\s+)*(namespace|class|struct|union|enum|extern)\b")
+_SCOPE = re.compile(
+    r"(?:inline\s+|export\s+|typedef\s+)*(?:namespace|class|struct|union|enum|extern)\b"
+)
 # Parentheses that do not make a declaration a function.
-_ATTRIBUTE = re.compile(r"\[\[.*?\]\]|\b(?:alignas|__align__|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)")
+_ATTRIBUTE = re.compile(
+    r"\[\[.*?\]\]|\b(?:alignas|__align__|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)"
+)
 _TEMPLATE = re.compile(r"^\s*template\s*<[^{}]*?>\s*(?=[\w\[])")
 _ACCESS = re.compile(r"^\s*(?:(?:public|private|protected)\s*:\s*)+")
 

@@ -19,6 +19,9 @@ _HOST_CLOCK = (
 )
 _ONE_SOURCE = ["transport", "workloads"]
 _PLATFORM_FILES = ["transport/cuda_port.cuh", "transport/host_device.h"]
+_PLATFORM_DEPENDENCE = (
+    r"\b(?:asm|__asm__|__CUDACC__|__CUDA_ARCH__)\b|^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b"
+)
 _INCLUDE_GUARD = re.compile(r"\A\s*#\s*ifndef\s+(\w+_H_?)\s*\n\s*#\s*define\s+\1\b")
 
 # What says how the product was made, rather than what it is.
@@ -54,7 +57,7 @@ def host_clock(source):
 
 
 def verbs(source):
-    """rdma-core is used in backends/mlx5, its kernel interface in sim/uverbs; tests may use both."""
+    """rdma-core is used in backends/mlx5, the kernel's verbs in sim/uverbs; tests may use both."""
     if source.has_suffix(*CPP) and not source.is_under("backends/mlx5", "sim/uverbs", "tests"):
         for line, word in find_all(r"\b(?:ibv|mlx5dv)_[a-z]\w*", source.code):
             yield line, f"'{word}' belongs to backends/mlx5"
@@ -69,8 +72,7 @@ def platform_dependence(source):
     code = source.code
     if source.has_suffix(*HEADERS):
         code = _INCLUDE_GUARD.sub(lambda match: "\n" * match[0].count("\n"), code)
-    pattern = r"\b(?:asm|__asm__|__CUDACC__|__CUDA_ARCH__)\b|^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b"
-    for line, word in find_all(pattern, code):
+    for line, word in find_all(_PLATFORM_DEPENDENCE, code):
         yield line, f"'{word}' belongs to {' or '.join(_PLATFORM_FILES)}"
 
 
