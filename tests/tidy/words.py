@@ -18,7 +18,11 @@ _HOST_CLOCK = (
     r"clock_gettime)\b|\bstd::rand\b|(?<![\w.:>])rand\s*\("
 )
 _ONE_SOURCE = ["transport", "workloads"]
-_PLATFORM_FILES = ["transport/cuda_port.cuh", "transport/host_device.h"]
+_PLATFORM_FILES = [
+    "transport/cuda_port.cuh",
+    "transport/cuda_words.cuh",
+    "transport/host_device.h",
+]
 _PLATFORM_DEPENDENCE = (
     r"\b(?:asm|__asm__|__CUDACC__|__CUDA_ARCH__)\b|^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b"
 )

@@ -1,0 +1,200 @@
+// host_port.h: HostPort, the Port of a host thread: real time and real virtual addresses.
+//
+// A warp is `lanes` OS threads that share one HostWarp; each has its own HostPort. The scopes below
+// system scope are all one: every agent is a thread of this machine.
+//
+// ThreadSanitizer does not follow fences. So a store after a releasing Fence is a release store,
+// and every load of a shared word acquires: both are what the fence promises, and on x86-64 the
+// same instructions. It also means that a fence forgotten on the reading side goes unnoticed here;
+// the simulated port is the one that reports it.
+//
+//   HostWarp warp(/*lanes=*/1);
+//   HostPort port(warp, /*lane=*/0);
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <type_traits>
+
+#include "transport/abi/cqe.h"
+#include "transport/abi/doorbell.h"
+#include "transport/host_warp.h"
+#include "transport/port.h"
+
+namespace ringpost {
+
+class HostPort final {
+ public:
+  using Masks = FullMasks;
+
+  // `stop`, where given, ends every wait once it is true.
+  HostPort(HostWarp& warp, uint32_t lane, const std::atomic<bool>* stop = nullptr)
+      : warp_(warp), lane_(lane), stop_(stop) {}
+
+  template <Order O, Scope S, class T>
+  T Load(Ref<T> word) {
+    if constexpr (S == Scope::kThread) {
+      return *At(word);
+    } else {
+      return std::atomic_ref<T>(*At(word)).load(LoadOrder(O));
+    }
+  }
+
+  template <Order O, Scope S, class T>
+  void Store(Ref<T> word, std::type_identity_t<T> value) {
+    if constexpr (S == Scope::kThread) {
+      *At(word) = value;
+    } else {
+      std::atomic_ref<T>(*At(word)).store(value, StoreOrder(O));
+    }
+  }
+
+  template <Order O, Scope S, class T>
+  T FetchAdd(Ref<T> word, std::type_identity_t<T> value) {
+    return std::atomic_ref<T>(*At(word)).fetch_add(value, UpdateOrder(O));
+  }
+
+  template <Order O, Scope S, class T>
+  T FetchMax(Ref<T> word, std::type_identity_t<T> value) {
+    std::atomic_ref<T> target(*At(word));
+    T old = target.load(std::memory_order_relaxed);
+    while (!target.compare_exchange_weak(old, old < value ? value : old, UpdateOrder(O),
+                                         std::memory_order_relaxed)) {
+    }
+    return old;
+  }
+
+  template <Order O, Scope S, class T>
+  void RaiseTo(Ref<T> word, std::type_identity_t<T> value) {
+    FetchMax<O, S>(word, value);
+  }
+
+  template <Order O, Scope S, class T>
+  T Exchange(Ref<T> word, std::type_identity_t<T> value) {
+    return std::atomic_ref<T>(*At(word)).exchange(value, UpdateOrder(O));
+  }
+
+  // The word's old value; `value` is stored if that was `expected`.
+  template <Order O, Scope S, class T>
+  T CompareExchange(Ref<T> word, std::type_identity_t<T> expected, std::type_identity_t<T> value) {
+    std::atomic_ref<T>(*At(word)).compare_exchange_strong(expected, value, UpdateOrder(O),
+                                                          std::memory_order_acquire);
+    return expected;
+  }
+
+  void StorePayload(uint64_t address, const void* source, uint64_t bytes) {
+    if (bytes != 0) std::memcpy(reinterpret_cast<void*>(address), source, bytes);
+  }
+
+  void LoadPayload(void* target, uint64_t address, uint64_t bytes) {
+    if (bytes != 0) std::memcpy(target, reinterpret_cast<const void*>(address), bytes);
+  }
+
+  void StoreWqe(const QpView& qp, uint64_t index, const abi::Segment* segments, uint32_t count) {
+    const uint64_t ring = uint64_t{qp.depth} * abi::kWqebbBytes;
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint64_t offset = (index * abi::kWqebbBytes + i * abi::kSegmentBytes) & (ring - 1);
+      *reinterpret_cast<abi::Segment*>(qp.sq + offset) = segments[i];
+    }
+  }
+
+  template <Order O, Scope S>
+  void Fence(const QpView&) {
+    if constexpr (S == Scope::kThread) return;
+    std::atomic_thread_fence(Standard(O));
+    if constexpr (O != Order::kAcquire) released_ = true;
+  }
+
+  template <Order O, Scope S>
+  void StoreDoorbellRecord(const QpView& qp, uint32_t counter) {
+    Store<O, S>(Ref<uint32_t>{qp.record + abi::kRecordSendOffset}, abi::Swap32(counter));
+  }
+
+  template <Order O, Scope S>
+  void RingDoorbell(const QpView& qp, uint64_t value) {
+    Store<O, S>(Ref<uint64_t>{qp.doorbell}, value);
+  }
+
+  uint64_t LoadCqeTail(const QpView& qp, uint32_t slot) {
+    return LoadCqeWord(qp, slot, abi::kCqeTailOffset);
+  }
+
+  uint64_t LoadCqeError(const QpView& qp, uint32_t slot) {
+    return LoadCqeWord(qp, slot, abi::kCqeTailOffset - sizeof(uint64_t));
+  }
+
+  void SyncWarp() { warp_.Sync(); }
+
+  uint64_t Shuffle(uint64_t value, uint32_t source) {
+    return warp_.Exchange(lane_, value, [&](const auto& values) { return values[source]; });
+  }
+
+  uint32_t Ballot(bool vote) {
+    return static_cast<uint32_t>(warp_.Exchange(lane_, vote, [&](const auto& values) {
+      uint64_t votes = 0;
+      for (uint32_t lane = 0; lane < warp_.lanes(); ++lane) votes |= values[lane] << lane;
+      return votes;
+    }));
+  }
+
+  uint32_t Lane() const { return lane_; }
+  uint32_t WarpSize() const { return warp_.lanes(); }
+
+  // Gives its core away now and then: the thread that is waited for may have none.
+  bool Relax(uint64_t deadline) {
+    if ((++turns_ & 63) == 0) std::this_thread::yield();
+    SpinPause();
+    if (stop_ != nullptr && stop_->load(std::memory_order_relaxed)) return false;
+    return Now() < deadline;
+  }
+
+  uint64_t Now() {
+    const auto since = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(since).count() * 1000ull;
+  }
+
+ private:
+  template <class T>
+  static T* At(Ref<T> word) {
+    return reinterpret_cast<T*>(word.address);
+  }
+
+  static constexpr std::memory_order Standard(Order order) {
+    constexpr std::memory_order kStandard[] = {std::memory_order_relaxed, std::memory_order_acquire,
+                                               std::memory_order_release, std::memory_order_acq_rel,
+                                               std::memory_order_seq_cst};
+    return kStandard[static_cast<int>(order)];
+  }
+
+  static constexpr std::memory_order LoadOrder(Order order) {
+    return order == Order::kRelaxed ? std::memory_order_acquire : Standard(order);
+  }
+
+  std::memory_order StoreOrder(Order order) const {
+    return order == Order::kRelaxed && released_ ? std::memory_order_release : Standard(order);
+  }
+
+  std::memory_order UpdateOrder(Order order) const {
+    if (order == Order::kSeqCst) return std::memory_order_seq_cst;
+    const bool releases = released_ || order == Order::kRelease || order == Order::kAcqRel;
+    return releases ? std::memory_order_acq_rel : std::memory_order_acquire;
+  }
+
+  static uint64_t LoadCqeWord(const QpView& qp, uint32_t slot, uint32_t offset) {
+    const uint64_t address = qp.cq + uint64_t{slot} * abi::kCqeBytes + offset;
+    return std::atomic_ref<uint64_t>(*reinterpret_cast<uint64_t*>(address))
+        .load(std::memory_order_acquire);
+  }
+
+  HostWarp& warp_;
+  const uint32_t lane_;
+  const std::atomic<bool>* const stop_;
+  uint32_t turns_ = 0;
+  bool released_ = false;  // a fence has released: later stores must
+};
+
+static_assert(Port<HostPort>);
+
+}  // namespace ringpost
