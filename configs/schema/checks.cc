@@ -1,0 +1,123 @@
+#include "configs/schema/checks.h"
+
+#include <fmt/format.h>
+
+namespace ringpost::config {
+namespace {
+
+using Found = std::optional<Conflict>;
+
+constexpr uint64_t kWarp = 32;
+
+bool HasGpuScope(Ordering ordering) {
+  return ordering == Ordering::kGpuFence || ordering == Ordering::kGpuFenceDbrec ||
+         ordering == Ordering::kGpuRelease || ordering == Ordering::kThreadfence;
+}
+
+Found CheckOrdering(const TransportConfig& transport) {
+  if (transport.unsafe) return std::nullopt;
+  if (transport.ordering == Ordering::kNone) {
+    return Conflict{{"transport.ordering"},
+                    {"none orders nothing before the doorbell",
+                     "use another ordering, or set transport.unsafe: true"}};
+  }
+  if (HasGpuScope(transport.ordering) && transport.placement == Placement::kHost) {
+    return Conflict{{"transport.ordering", "transport.placement"},
+                    {"a GPU-scope ordering does not reach queues in host memory",
+                     "use system_release or system_fence, or set transport.unsafe: true"}};
+  }
+  return std::nullopt;
+}
+
+// A publication that would ignore a setting refuses it, so that no run is taken for another.
+Found CheckPublication(const TransportConfig& transport, const WorkloadConfig& workload) {
+  const bool own_qp = transport.publication == Publication::kPerThread ||
+                      transport.publication == Publication::kBatched;
+  if (own_qp && workload.threads_per_qp > 1) {
+    return Conflict{{"workload.threads_per_qp", "transport.publication"},
+                    {"per_thread and batched give each thread its own QP",
+                     "use 1, or publication ordered_handoff, locked or cooperative"}};
+  }
+  const bool rings_each = transport.publication == Publication::kPerThread ||
+                          transport.publication == Publication::kLocked;
+  if (rings_each && transport.batch > 1) {
+    return Conflict{{"transport.batch", "transport.publication"},
+                    {"per_thread and locked ring for each WQE",
+                     "use 1, or publication batched, ordered_handoff or cooperative"}};
+  }
+  if (transport.publication == Publication::kCooperative && workload.threads_per_qp % kWarp != 0) {
+    return Conflict{{"transport.publication", "workload.threads_per_qp"},
+                    {"cooperative needs whole warps on each QP",
+                     "use a multiple of 32 for workload.threads_per_qp"}};
+  }
+  if (transport.batch > transport.sq_depth_wqebbs) {
+    return Conflict{{"transport.batch", "transport.sq_depth_wqebbs"},
+                    {fmt::format("{} WQEs do not fit a send queue of {}", transport.batch,
+                                 transport.sq_depth_wqebbs),
+                     "use a smaller batch or a deeper queue"}};
+  }
+  return std::nullopt;
+}
+
+Found CheckThreads(const TransportConfig& transport, const WorkloadConfig& workload) {
+  if (workload.threads % workload.sms_count != 0) {
+    return Conflict{{"workload.sms_count", "workload.threads"},
+                    {fmt::format("{} threads do not spread evenly over {} SMs", workload.threads,
+                                 workload.sms_count),
+                     "use a divisor of workload.threads"}};
+  }
+  constexpr uint64_t kResident = 2048;  // threads of one SM, since Volta
+  if (workload.threads / workload.sms_count > kResident) {
+    return Conflict{
+        {"workload.threads", "workload.sms_count"},
+        {fmt::format("{} threads on one SM are too many", workload.threads / workload.sms_count),
+         fmt::format("use at most {} for each SM", kResident)}};
+  }
+  const uint64_t needed =
+      workload.threads / workload.threads_per_qp + (workload.threads % workload.threads_per_qp > 0);
+  if (needed > transport.qps_per_peer) {
+    return Conflict{
+        {"transport.qps_per_peer", "workload.threads", "workload.threads_per_qp"},
+        {fmt::format("{} threads at {} per QP need {} QPs, and there are {}", workload.threads,
+                     workload.threads_per_qp, needed, transport.qps_per_peer),
+         fmt::format("use at least {}", needed)}};
+  }
+  return std::nullopt;
+}
+
+Found CheckInline(const TransportConfig& transport, const WorkloadConfig& workload) {
+  if (workload.inline_mode == InlineMode::kAlways &&
+      workload.payload_bytes > transport.inline_max_bytes) {
+    return Conflict{{"workload.inline", "workload.payload", "transport.inline_max"},
+                    {fmt::format("{} B are more than transport.inline_max, {} B",
+                                 workload.payload_bytes, transport.inline_max_bytes),
+                     "use auto, a smaller payload or a larger transport.inline_max"}};
+  }
+  return std::nullopt;
+}
+
+Found CheckFaults(const Config& config) {
+  for (const FaultRule& rule : config.faults.rules) {
+    if (rule.kind == FaultKind::kDelay && rule.amount.ps == 0) {
+      return Conflict{{"faults.rules"}, {"a delay has no amount", "add an amount such as 50 us"}};
+    }
+    if (rule.rank && *rule.rank >= config.ranks) {
+      return Conflict{{"faults.rules", "ranks"},
+                      {fmt::format("there is no rank {}", *rule.rank),
+                       fmt::format("use 0 to {}", config.ranks - 1)}};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Conflict> FindConflict(const Config& config) {
+  if (Found found = CheckOrdering(config.transport)) return found;
+  if (Found found = CheckPublication(config.transport, config.workload)) return found;
+  if (Found found = CheckThreads(config.transport, config.workload)) return found;
+  if (Found found = CheckInline(config.transport, config.workload)) return found;
+  return CheckFaults(config);
+}
+
+}  // namespace ringpost::config

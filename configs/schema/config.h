@@ -1,0 +1,126 @@
+// config.h: one run, as the data path and the simulator take it: a YAML file after parsing.
+//
+// Plain values, all of them set by the loader: defaults, ranges, meanings and units stand in the
+// table of keys (schema.h), from which DefaultConfig() is filled too. Words of the file are enums
+// whose order is that of the words in the table.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/engine/time.h"
+#include "transport/qp_view.h"
+
+namespace ringpost::config {
+
+enum class Backend : uint8_t { kSim };
+enum class TransportKind : uint8_t { kRc };
+enum class Publication : uint8_t { kPerThread, kBatched, kOrderedHandoff, kLocked, kCooperative };
+enum class Ordering : uint8_t {
+  kNone,
+  kGpuFence,
+  kGpuFenceDbrec,
+  kGpuRelease,
+  kThreadfence,
+  kSystemRelease,
+  kSystemFence,
+};
+enum class WorkloadKind : uint8_t { kPutLatency, kRoundTrip, kMessageRate };
+enum class InlineMode : uint8_t { kAuto, kAlways, kNever };
+enum class NicBehaviour : uint8_t { kMlx5, kStrict };
+enum class VisibilityMode : uint8_t { kStrict, kTimed, kAdversarial };
+enum class NicReads : uint8_t { kL2, kPtx };
+enum class Switch : uint8_t { kOn, kOff };
+enum class FaultSide : uint8_t { kResponder, kRequester };
+enum class FaultKind : uint8_t { kDelay, kError };
+
+// Counts of threads, QPs and operations are per rank.
+struct TransportConfig {
+  TransportKind kind = TransportKind::kRc;
+  uint64_t qps_per_peer = 0;
+  uint64_t sq_depth_wqebbs = 0;
+  uint64_t batch = 0;  // WQEs per doorbell
+  Placement placement = Placement::kGpu;
+  Publication publication = Publication::kPerThread;
+  Ordering ordering = Ordering::kGpuFence;
+  CompletionScope completion = CompletionScope::kSelectedQp;
+  DoorbellMode doorbell = DoorbellMode::kGpu;
+  uint64_t inline_max_bytes = 0;
+  bool unsafe = false;
+};
+
+struct WorkloadConfig {
+  WorkloadKind kind = WorkloadKind::kPutLatency;
+  uint64_t payload_bytes = 0;
+  InlineMode inline_mode = InlineMode::kAuto;
+  uint64_t threads = 0;         // that post
+  uint64_t threads_per_qp = 0;  // neighbours that share one QP
+  uint64_t sms_count = 0;       // over which the threads are spread evenly
+  uint64_t operations = 0;      // measured, all threads together
+  uint64_t warm_up = 0;         // before them, not measured
+};
+
+struct GpuConfig {
+  double sm_clock_mhz = 0;  // 0: the platform's own
+};
+
+struct NicConfig {
+  NicBehaviour behaviour = NicBehaviour::kMlx5;
+  uint64_t run_length = 0;  // WQEs that may travel as one run
+};
+
+struct VisibilityConfig {
+  VisibilityMode mode = VisibilityMode::kTimed;
+  Switch checker = Switch::kOn;
+  NicReads reads = NicReads::kL2;
+};
+
+// One fault; a place that is not set means any.
+struct FaultRule {
+  FaultSide where = FaultSide::kResponder;
+  FaultKind kind = FaultKind::kDelay;
+  std::optional<uint64_t> rank;
+  std::optional<uint64_t> qp;
+  std::optional<uint64_t> wqe;
+  sim::Duration amount;
+};
+
+struct FaultsConfig {
+  std::vector<FaultRule> rules;
+};
+
+struct EngineConfig {
+  uint64_t stack_size_bytes = 0;
+  uint64_t stack_memory_bytes = 0;
+};
+
+struct Config {
+  Backend backend = Backend::kSim;
+  std::string platform;
+  std::string library;
+  uint64_t seed = 0;
+  uint64_t ranks = 0;
+  TransportConfig transport;
+  WorkloadConfig workload;
+  GpuConfig gpu;
+  NicConfig nic;
+  VisibilityConfig visibility;
+  FaultsConfig faults;
+  EngineConfig engine;
+};
+
+// Every key at its default.
+Config DefaultConfig();
+
+// One key of the effective configuration. `origin` is "default", "file:line", "RINGPOST_SET" or
+// "--set".
+struct EffectiveEntry {
+  std::string key;
+  std::string value;
+  std::string origin;
+};
+using Effective = std::vector<EffectiveEntry>;  // in the order of the table
+
+}  // namespace ringpost::config

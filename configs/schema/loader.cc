@@ -1,0 +1,202 @@
+#include "configs/schema/loader.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+#include "configs/schema/checks.h"
+#include "configs/schema/root.h"
+#include "configs/schema/rules.h"
+#include "configs/schema/schema.h"
+#include "configs/schema/yaml_file.h"
+
+namespace ringpost::config {
+namespace {
+
+constexpr char kEnvironment[] = "RINGPOST_SET";
+constexpr char kOption[] = "--set";
+
+// A key's value so far, and where it came from.
+struct Setting {
+  Value value;
+  std::string origin = "default";
+  Position position;
+};
+using Settings = std::map<std::string, Setting>;
+
+const Key<Config>* FindKey(const std::string& path) {
+  for (const Key<Config>& key : Keys()) {
+    if (key.info.path == path) return &key;
+  }
+  return nullptr;
+}
+
+bool IsBlock(const std::string& path) {
+  return std::any_of(Keys().begin(), Keys().end(), [&path](const Key<Config>& key) {
+    return key.info.path.starts_with(path + ".");
+  });
+}
+
+ValueError UnknownKey(const std::string& path) {
+  std::vector<std::string> paths;
+  std::vector<std::string> siblings;
+  const std::string parent = path.substr(0, path.rfind('.') + 1);
+  for (const Key<Config>& key : Keys()) {
+    // The right word in the wrong block is the likelier mistake than two letters of another one.
+    if (key.info.path.ends_with("." + path)) {
+      return {"there is no such key", fmt::format("did you mean {}?", key.info.path)};
+    }
+    paths.push_back(key.info.path);
+    const std::string block = key.info.path.substr(0, key.info.path.find('.'));
+    if (std::find(paths.begin(), paths.end(), block) == paths.end()) paths.push_back(block);
+    if (key.info.path.starts_with(parent)) siblings.push_back(key.info.path.substr(parent.size()));
+  }
+  const std::string suggestion = Suggestion(path, paths);
+  if (suggestion.starts_with("did you mean")) return {"there is no such key", suggestion};
+  if (!parent.empty()) return {"there is no such key", "use " + Join(siblings)};
+  return {"there is no such key", "see configs/README.md for the keys"};
+}
+
+void CheckPlatform(const std::string& name) {
+  if (name.ends_with(".yaml")) {
+    if (access(name.c_str(), R_OK) != 0) {
+      throw ValueError{fmt::format("there is no file {}", name),
+                       "give the path of a platform file, or a name of configs/platforms"};
+    }
+    return;
+  }
+  const std::vector<std::string> names = PlatformNames();
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    throw ValueError{fmt::format("there is no platform '{}'", name), Suggestion(name, names)};
+  }
+}
+
+Value ReadValue(const YamlText& yaml, const YAML::Node& node, const KeyInfo& key) {
+  if (key.type == Type::kRules) return ReadRules(yaml, node, key);
+  const std::string text = ScalarOf(yaml, node, key.path, Expectation(key));
+  try {
+    if (key.path == "platform") CheckPlatform(text);
+    return ParseValue(key, text);
+  } catch (const ValueError& error) {
+    throw ConfigError(yaml.At(node), key.path, error);
+  }
+}
+
+void ReadMap(const YamlText& yaml, const YAML::Node& map, const std::string& block,
+             Settings& settings) {
+  for (const MapItem& item : ItemsOf(yaml, map, block)) {
+    const std::string path = block.empty() ? item.key : block + "." + item.key;
+    if (const Key<Config>* key = FindKey(path)) {
+      const Position position = yaml.At(item.value);
+      settings[path] = {ReadValue(yaml, item.value, key->info),
+                        fmt::format("{}:{}", position.file, position.line), position};
+    } else if (IsBlock(path)) {
+      ReadMap(yaml, item.value, path, settings);
+    } else {
+      throw ConfigError(yaml.At(item.key_node), path, UnknownKey(path));
+    }
+  }
+}
+
+void Apply(const Assignment& assignment, Settings& settings) {
+  const std::string& path = assignment.key;
+  const Key<Config>* key = FindKey(path);
+  if (key == nullptr) {
+    const ValueError error =
+        IsBlock(path) ? ValueError{"is a block of keys", "set one of its keys"} : UnknownKey(path);
+    throw ConfigError(assignment.key_position, path, error);
+  }
+  const Position& place = assignment.value_position;
+  if (assignment.value.find_first_not_of(' ') == std::string::npos) {
+    throw ConfigError(place, path, {"has no value", Expectation(key->info)});
+  }
+  const YamlText yaml = ParseYaml(assignment.value, place);
+  settings[path] = {ReadValue(yaml, yaml.root, key->info), place.file, place};
+}
+
+Assignment ParseAssignment(const std::string& text, const Position& start) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw ConfigError(start, text.empty() ? "value" : text,
+                      {"is not an assignment", "write key=value"});
+  }
+  Position value = start;
+  value.column += static_cast<int>(equals) + 1;
+  return {text.substr(0, equals), text.substr(equals + 1), start, value};
+}
+
+Settings Defaults() {
+  Settings settings;
+  for (const Key<Config>& key : Keys()) {
+    Setting& setting = settings[key.info.path];
+    setting.value.text = key.info.fallback;
+    if (key.info.type != Type::kRules) setting.value = ParseValue(key.info, key.info.fallback);
+  }
+  return settings;
+}
+
+Loaded Assemble(const Settings& settings) {
+  Loaded loaded;
+  for (const Key<Config>& key : Keys()) {
+    const Setting& setting = settings.at(key.info.path);
+    key.store(loaded.config, setting.value);
+    loaded.effective.push_back({key.info.path, setting.value.text, setting.origin});
+  }
+  return loaded;
+}
+
+// Blames the first of the conflicting keys that somebody set.
+[[noreturn]] void Refuse(const Conflict& conflict, const Settings& settings,
+                         const std::string& file) {
+  for (const std::string& key : conflict.keys) {
+    const Setting& setting = settings.at(key);
+    if (setting.origin != "default") throw ConfigError(setting.position, key, conflict.error);
+  }
+  throw ConfigError({file, 1, 1}, conflict.keys[0], conflict.error);
+}
+
+}  // namespace
+
+Config DefaultConfig() { return Assemble(Defaults()).config; }
+
+std::vector<Assignment> ParseEnvironment(const std::string& text) {
+  std::vector<Assignment> assignments;
+  size_t at = 0;
+  while ((at = text.find_first_not_of(' ', at)) != std::string::npos) {
+    const size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    if (assignments.empty() || word.find('=') != std::string::npos) {
+      assignments.push_back(ParseAssignment(word, {kEnvironment, 1, static_cast<int>(at) + 1}));
+    } else {
+      assignments.back().value += " " + word;
+    }
+    at = end;
+  }
+  return assignments;
+}
+
+Assignment ParseSet(const std::string& text, int number) {
+  return ParseAssignment(text, {kOption, number, 1});
+}
+
+Loaded Load(const Sources& sources) {
+  Settings settings = Defaults();
+  const YamlText yaml = ReadYaml(sources.file);
+  ReadMap(yaml, yaml.root, "", settings);
+  for (const Assignment& assignment : sources.assignments) Apply(assignment, settings);
+  Loaded loaded = Assemble(settings);
+  if (const auto conflict = FindConflict(loaded.config)) {
+    Refuse(*conflict, settings, sources.file);
+  }
+  return loaded;
+}
+
+std::string SetFromEnvironment() {
+  const char* value = std::getenv(kEnvironment);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace ringpost::config

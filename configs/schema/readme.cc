@@ -1,0 +1,92 @@
+#include "configs/schema/readme.h"
+
+#include <fmt/format.h>
+
+#include "configs/schema/schema.h"
+#include "sim/cost/platform.h"
+
+namespace ringpost::config {
+namespace {
+
+constexpr char kIntroduction[] = R"(# Configuration files
+
+<!-- Made by `bazel run //configs/schema:write_readme`; edit configs/schema instead. -->
+
+| folder or file | what is in it |
+|---|---|
+| `quickstart.yaml` | what `ringpost` runs without an argument |
+| `experiments/` | one experiment a file: a shape of run that published figures share |
+| `platforms/` | hardware and its costs, one platform a file |
+| `reference/figures.yaml` | published figures, and the run that answers each |
+
+A quantity is `<number> <unit>`, such as `8 B` or `50 us`; a bare number is an error except for
+counts. A key that is not set has its default. `--set key=value` replaces the value of
+`RINGPOST_SET` (`key=value`, separated by spaces), which replaces that of the file.
+`ringpost config FILE` prints every effective value and where it came from. A mistake is one line,
+`file:line:column: key: what is wrong; what would be right`, and exit status 2.
+
+## Keys of a run
+
+| key | default | unit or kind | allowed | meaning |
+|---|---|---|---|---|
+)";
+
+constexpr char kRules[] = R"(
+## Keys of each item of `faults.rules`
+
+Written as `- {where: responder, kind: delay, at: {qp: 2, wqe: 5}, amount: 50 us}`.
+
+| key | default | unit or kind | allowed | meaning |
+|---|---|---|---|---|
+)";
+
+constexpr char kPlatform[] = R"(
+## Parameters of a platform
+
+Each is a map with its number, `provenance` and `source`. A time is `value: 369 ns`, or for what a
+GPU does `cycles: 120`, `time: 40 ns` or both: the part that scales with the SM clock and the part
+that does not. Provenance is `paper`, `datasheet`, `measured` or `fitted`. Every parameter must be
+there. `link_layer` is `infiniband` or `roce`; `caches.requester_context` and
+`caches.responder_context` are `{model: infinite}` or `{model: lru, entries_count: 1024}`.
+
+| parameter | unit | meaning |
+|---|---|---|
+)";
+
+std::string Row(const KeyInfo& key) {
+  const std::string range = RangeText(key);
+  return fmt::format("| `{}` | `{}` | {} | {} | {} |\n", key.path, key.fallback, UnitText(key),
+                     range.empty() ? "any" : range, key.meaning);
+}
+
+const char* NameOf(sim::Unit unit) {
+  switch (unit) {
+    case sim::Unit::kTime:
+      return "time or cycles";
+    case sim::Unit::kMegahertz:
+      return "MHz";
+    case sim::Unit::kGigabitsPerSecond:
+      return "Gb/s or GB/s";
+    case sim::Unit::kBytes:
+      return "bytes";
+    case sim::Unit::kCount:
+      return "count";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string ReadmeText() {
+  std::string text = kIntroduction;
+  for (const Key<Config>& key : Keys()) text += Row(key.info);
+  text += kRules;
+  for (const Key<FaultRule>& key : RuleKeys()) text += Row(key.info);
+  text += kPlatform;
+  for (const sim::ParameterInfo& info : sim::Parameters()) {
+    text += fmt::format("| `{}` | {} | {} |\n", info.key, NameOf(info.unit), info.meaning);
+  }
+  return text;
+}
+
+}  // namespace ringpost::config

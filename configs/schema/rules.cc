@@ -1,0 +1,81 @@
+#include "configs/schema/rules.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace ringpost::config {
+namespace {
+
+using Texts = std::map<std::string, std::string>;  // canonical, by path within a rule
+
+const Key<FaultRule>* FindRuleKey(const std::string& path) {
+  for (const Key<FaultRule>& key : RuleKeys()) {
+    if (key.info.path == path) return &key;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> RulePaths() {
+  std::vector<std::string> paths;
+  for (const Key<FaultRule>& key : RuleKeys()) paths.push_back(key.info.path);
+  return paths;
+}
+
+// `name` is the path of the rule for messages: faults.rules[0].
+void ReadRule(const YamlText& yaml, const YAML::Node& map, const std::string& name,
+              const std::string& block, FaultRule& rule, Texts& texts) {
+  for (const MapItem& item : ItemsOf(yaml, map, block.empty() ? name : name + "." + block)) {
+    const std::string path = block.empty() ? item.key : block + "." + item.key;
+    if (path == "at") {
+      ReadRule(yaml, item.value, name, path, rule, texts);
+      continue;
+    }
+    const Key<FaultRule>* key = FindRuleKey(path);
+    const std::string full = name + "." + path;
+    if (key == nullptr) {
+      throw ConfigError(yaml.At(item.key_node), full,
+                        {"there is no such key", Suggestion(path, RulePaths())});
+    }
+    const std::string text = ScalarOf(yaml, item.value, full, Expectation(key->info));
+    try {
+      const Value value = ParseValue(key->info, text);
+      key->store(rule, value);
+      texts[path] = value.text;
+    } catch (const ValueError& error) {
+      throw ConfigError(yaml.At(item.value), full, error);
+    }
+  }
+}
+
+std::string RuleText(const Texts& texts) {
+  return fmt::format("{{where: {}, kind: {}, at: {{rank: {}, qp: {}, wqe: {}}}, amount: {}}}",
+                     texts.at("where"), texts.at("kind"), texts.at("at.rank"), texts.at("at.qp"),
+                     texts.at("at.wqe"), texts.at("amount"));
+}
+
+}  // namespace
+
+Value ReadRules(const YamlText& yaml, const YAML::Node& node, const KeyInfo& key) {
+  if (!node.IsSequence()) {
+    throw ConfigError(yaml.At(node), key.path, {"is not a list", Expectation(key)});
+  }
+  Value value;
+  value.text = "[";
+  for (size_t i = 0; i < node.size(); ++i) {
+    FaultRule rule;
+    Texts texts;
+    for (const Key<FaultRule>& rule_key : RuleKeys()) {
+      const Value fallback = ParseValue(rule_key.info, rule_key.info.fallback);
+      rule_key.store(rule, fallback);
+      texts[rule_key.info.path] = fallback.text;
+    }
+    ReadRule(yaml, node[i], fmt::format("{}[{}]", key.path, i), "", rule, texts);
+    value.rules.push_back(rule);
+    value.text += (i > 0 ? ", " : "") + RuleText(texts);
+  }
+  value.text += "]";
+  return value;
+}
+
+}  // namespace ringpost::config

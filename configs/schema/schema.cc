@@ -1,0 +1,234 @@
+#include "configs/schema/schema.h"
+
+#include <type_traits>
+
+namespace ringpost::config {
+namespace {
+
+void Assign(uint64_t& field, const Value& value) { field = value.count; }
+void Assign(double& field, const Value& value) { field = value.number; }
+void Assign(bool& field, const Value& value) { field = value.flag; }
+void Assign(std::string& field, const Value& value) { field = value.text; }
+void Assign(sim::Duration& field, const Value& value) { field = sim::Duration::Ns(value.number); }
+void Assign(std::vector<FaultRule>& field, const Value& value) { field = value.rules; }
+void Assign(std::optional<uint64_t>& field, const Value& value) {
+  field = value.word >= 0 ? std::nullopt : std::optional<uint64_t>(value.count);
+}
+template <class Enum>
+requires std::is_enum_v<Enum>
+void Assign(Enum& field, const Value& value) { field = static_cast<Enum>(value.word); }
+
+// Fills target.*member, or target.*block.*member.
+template <auto member>
+constexpr auto kStore = [](auto& target, const Value& value) { Assign(target.*member, value); };
+template <auto block, auto member>
+constexpr auto kStoreIn =
+    [](Config& config, const Value& value) { Assign(config.*block.*member, value); };
+
+constexpr double kMany = 1e19;  // no bound that anyone reaches; fits in 64 bits
+constexpr double kKibibyte = 1024;
+constexpr double kGibibyte = 1024 * 1024 * 1024;
+
+using Rows = std::vector<Key<Config>>;
+
+KeyInfo Word(std::string path, std::string fallback, std::vector<std::string> words,
+             std::string meaning, std::vector<std::string> absent_words = {}) {
+  return {std::move(path),
+          Type::kWord,
+          std::move(fallback),
+          std::move(words),
+          std::move(absent_words),
+          0,
+          0,
+          false,
+          std::move(meaning)};
+}
+
+struct Range {
+  double minimum;
+  double maximum;
+};
+
+KeyInfo Number(std::string path, Type type, std::string fallback, Range range,
+               std::string meaning) {
+  return {std::move(path), type,  std::move(fallback), {}, {}, range.minimum,
+          range.maximum,   false, std::move(meaning)};
+}
+
+KeyInfo Plain(std::string path, Type type, std::string fallback, std::string meaning) {
+  return Number(std::move(path), type, std::move(fallback), {0, 0}, std::move(meaning));
+}
+
+KeyInfo Depth() {
+  KeyInfo depth = Number("transport.sq_depth_wqebbs", Type::kCount, "1024", {8, 32768},
+                         "length of each send queue in 64-byte blocks");
+  depth.power_of_two = true;
+  return depth;
+}
+
+KeyInfo SmClock() {
+  KeyInfo clock = Number("gpu.sm_clock", Type::kFrequency, "platform", {100, 10000},
+                         "SM clock; `platform` takes that of the platform file");
+  clock.words = {"platform"};
+  return clock;
+}
+
+KeyInfo Place(std::string path, std::string meaning) {
+  KeyInfo place = Number(std::move(path), Type::kCount, "any", {0, kMany}, std::move(meaning));
+  place.words = {"any"};
+  return place;
+}
+
+void AddRun(Rows& rows) {
+  rows.push_back(
+      {Word("backend", "sim", {"sim"}, "what runs the transport: the simulated NIC in virtual time",
+            {"live", "mlx5"}),
+       kStore<&Config::backend>});
+  rows.push_back({Plain("platform", Type::kText, "p_ib",
+                        "a file of configs/platforms without .yaml, or the path of a YAML file: "
+                        "hardware and its costs"),
+                  kStore<&Config::platform>});
+  rows.push_back({Word("library", "none", {"none"}, "preset of a production library"),
+                  kStore<&Config::library>});
+  rows.push_back({Number("seed", Type::kCount, "1", {0, kMany}, "seed of everything random"),
+                  kStore<&Config::seed>});
+  rows.push_back({Number("ranks", Type::kCount, "2", {2, 2}, "processes, one GPU and one NIC each"),
+                  kStore<&Config::ranks>});
+}
+
+void AddTransport(Rows& rows) {
+  constexpr auto block = &Config::transport;
+  using T = TransportConfig;
+  rows.push_back({Word("transport.kind", "rc", {"rc"}, "InfiniBand transport", {"dc"}),
+                  kStoreIn<block, &T::kind>});
+  rows.push_back(
+      {Number("transport.qps_per_peer", Type::kCount, "1", {1, 65536}, "queue pairs to each peer"),
+       kStoreIn<block, &T::qps_per_peer>});
+  rows.push_back({Depth(), kStoreIn<block, &T::sq_depth_wqebbs>});
+  rows.push_back({Number("transport.batch", Type::kCount, "1", {1, 32768},
+                         "WQEs for each doorbell, in publications that batch"),
+                  kStoreIn<block, &T::batch>});
+  rows.push_back({Word("transport.placement", "gpu", {"gpu", "host"},
+                       "memory that holds send queues, records and completion queues"),
+                  kStoreIn<block, &T::placement>});
+  rows.push_back({Word("transport.publication", "per_thread",
+                       {"per_thread", "batched", "ordered_handoff", "locked", "cooperative"},
+                       "who makes staged WQEs visible and rings, and when"),
+                  kStoreIn<block, &T::publication>});
+  rows.push_back({Word("transport.ordering", "gpu_fence",
+                       {"none", "gpu_fence", "gpu_fence_dbrec", "gpu_release", "threadfence",
+                        "system_release", "system_fence"},
+                       "fences between WQE, doorbell record and doorbell"),
+                  kStoreIn<block, &T::ordering>});
+  rows.push_back({Word("transport.completion", "selected_qp", {"selected_qp", "peer", "all_qps"},
+                       "the queue pairs that a quiet waits for"),
+                  kStoreIn<block, &T::completion>});
+  // 63 segments of 16 bytes less control, remote address and the inline header.
+  rows.push_back({Number("transport.inline_max", Type::kBytes, "28 B", {0, 972},
+                         "largest payload that travels in the WQE"),
+                  kStoreIn<block, &T::inline_max_bytes>});
+  rows.push_back({Word("transport.doorbell", "gpu", {"gpu"}, "who rings the doorbell, and how",
+                       {"cpu", "auto", "blueflame", "record_free"}),
+                  kStoreIn<block, &T::doorbell>});
+  rows.push_back({Plain("transport.unsafe", Type::kSwitch, "false",
+                        "allow orderings that are not safe for the placement"),
+                  kStoreIn<block, &T::unsafe>});
+}
+
+void AddWorkload(Rows& rows) {
+  constexpr auto block = &Config::workload;
+  using W = WorkloadConfig;
+  rows.push_back({Word("workload.kind", "put_latency",
+                       {"put_latency", "round_trip", "message_rate"}, "what the threads do"),
+                  kStoreIn<block, &W::kind>});
+  rows.push_back(
+      {Number("workload.payload", Type::kBytes, "8 B", {0, kGibibyte}, "size of each message"),
+       kStoreIn<block, &W::payload_bytes>});
+  rows.push_back({Word("workload.inline", "auto", {"auto", "always", "never"},
+                       "payload in the WQE: auto up to transport.inline_max"),
+                  kStoreIn<block, &W::inline_mode>});
+  rows.push_back({Number("workload.threads", Type::kCount, "1", {1, 1048576}, "threads that post"),
+                  kStoreIn<block, &W::threads>});
+  rows.push_back({Number("workload.threads_per_qp", Type::kCount, "1", {1, 1048576},
+                         "neighbouring threads that share one queue pair"),
+                  kStoreIn<block, &W::threads_per_qp>});
+  rows.push_back({Number("workload.sms_count", Type::kCount, "1", {1, 4096},
+                         "SMs over which the threads are spread evenly"),
+                  kStoreIn<block, &W::sms_count>});
+  rows.push_back({Number("workload.operations", Type::kCount, "10000", {1, kMany},
+                         "measured operations, all threads together"),
+                  kStoreIn<block, &W::operations>});
+  rows.push_back({Number("workload.warm_up", Type::kCount, "1000", {0, kMany},
+                         "operations before the measured ones"),
+                  kStoreIn<block, &W::warm_up>});
+}
+
+void AddMachine(Rows& rows) {
+  rows.push_back({SmClock(), kStoreIn<&Config::gpu, &GpuConfig::sm_clock_mhz>});
+  rows.push_back({Word("nic.behaviour", "mlx5", {"mlx5", "strict"},
+                       "mlx5: with the deviations of real devices; strict: the textbook"),
+                  kStoreIn<&Config::nic, &NicConfig::behaviour>});
+  rows.push_back({Number("nic.run_length", Type::kCount, "64", {1, 65536},
+                         "WQEs that travel as one run; changes speed, never results"),
+                  kStoreIn<&Config::nic, &NicConfig::run_length>});
+  constexpr auto visibility = &Config::visibility;
+  rows.push_back({Word("visibility.mode", "timed", {"strict", "timed", "adversarial"},
+                       "which legal value a load may return: the newest, the newest that has "
+                       "arrived, or any by seed"),
+                  kStoreIn<visibility, &VisibilityConfig::mode>});
+  rows.push_back({Word("visibility.checker", "on", {"on", "off"},
+                       "report what the NIC or a reader consumes without an order"),
+                  kStoreIn<visibility, &VisibilityConfig::checker>});
+  rows.push_back({Word("visibility.reads", "l2", {"l2", "ptx"},
+                       "scope that reaches the NIC in GPU memory: gpu (l2) or system (ptx)"),
+                  kStoreIn<visibility, &VisibilityConfig::reads>});
+  rows.push_back({Plain("faults.rules", Type::kRules, "[]", "list of faults to inject"),
+                  kStoreIn<&Config::faults, &FaultsConfig::rules>});
+  constexpr auto engine = &Config::engine;
+  rows.push_back({Number("engine.stack_size", Type::kBytes, "16 KiB", {4 * kKibibyte, kGibibyte},
+                         "stack of each simulated thread"),
+                  kStoreIn<engine, &EngineConfig::stack_size_bytes>});
+  rows.push_back(
+      {Number("engine.stack_memory", Type::kBytes, "4 GiB", {64 * kKibibyte, 1024 * kGibibyte},
+              "all stacks together; a run that needs more is refused"),
+       kStoreIn<engine, &EngineConfig::stack_memory_bytes>});
+}
+
+Rows MakeKeys() {
+  Rows rows;
+  AddRun(rows);
+  AddTransport(rows);
+  AddWorkload(rows);
+  AddMachine(rows);
+  return rows;
+}
+
+std::vector<Key<FaultRule>> MakeRuleKeys() {
+  using F = FaultRule;
+  return {
+      {Word("where", "responder", {"responder", "requester"}, "side of the connection",
+            {"wire", "doorbell", "cqe", "fetch"}),
+       kStore<&F::where>},
+      {Word("kind", "delay", {"delay", "error"}, "what happens",
+            {"drop", "duplicate", "reorder", "corrupt"}),
+       kStore<&F::kind>},
+      {Place("at.rank", "rank whose NIC misbehaves"), kStore<&F::rank>},
+      {Place("at.qp", "its queue pair, counted from 0"), kStore<&F::qp>},
+      {Place("at.wqe", "the WQE, counted from 0"), kStore<&F::wqe>},
+      {Number("amount", Type::kTime, "0 ns", {0, 1e12}, "length of a delay"), kStore<&F::amount>},
+  };
+}
+
+}  // namespace
+
+const std::vector<Key<Config>>& Keys() {
+  static const Rows rows = MakeKeys();
+  return rows;
+}
+
+const std::vector<Key<FaultRule>>& RuleKeys() {
+  static const std::vector<Key<FaultRule>> rows = MakeRuleKeys();
+  return rows;
+}
+
+}  // namespace ringpost::config
