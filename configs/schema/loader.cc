@@ -41,23 +41,28 @@ bool IsBlock(const std::string& path) {
 }
 
 ValueError UnknownKey(const std::string& path) {
+  const std::string wrong = "there is no such key";
+  const std::string parent = path.substr(0, path.rfind('.') + 1);
+  const std::string word = path.substr(parent.size());
   std::vector<std::string> paths;
   std::vector<std::string> siblings;
-  const std::string parent = path.substr(0, path.rfind('.') + 1);
   for (const Key<Config>& key : Keys()) {
-    // The right word in the wrong block is the likelier mistake than two letters of another one.
-    if (key.info.path.ends_with("." + path)) {
-      return {"there is no such key", fmt::format("did you mean {}?", key.info.path)};
-    }
-    paths.push_back(key.info.path);
-    const std::string block = key.info.path.substr(0, key.info.path.find('.'));
+    const std::string& other = key.info.path;
+    // The right word in the wrong block is likelier than two wrong letters.
+    if (other.ends_with("." + word)) return {wrong, "did you mean " + other + "?"};
+    paths.push_back(other);
+    const std::string block = other.substr(0, other.find('.'));
     if (std::find(paths.begin(), paths.end(), block) == paths.end()) paths.push_back(block);
-    if (key.info.path.starts_with(parent)) siblings.push_back(key.info.path.substr(parent.size()));
+    if (!parent.empty() && other.starts_with(parent)) {
+      siblings.push_back(other.substr(parent.size()));
+    }
   }
-  const std::string suggestion = Suggestion(path, paths);
-  if (suggestion.starts_with("did you mean")) return {"there is no such key", suggestion};
-  if (!parent.empty()) return {"there is no such key", "use " + Join(siblings)};
-  return {"there is no such key", "see configs/README.md for the keys"};
+  if (siblings.empty()) {
+    const std::string suggestion = Suggestion(path, paths);
+    const bool near = suggestion.starts_with("did you mean");
+    return {wrong, near ? suggestion : "see configs/README.md for the keys"};
+  }
+  return {wrong, Suggestion(word, siblings)};
 }
 
 void CheckPlatform(const std::string& name) {
@@ -89,7 +94,14 @@ void ReadMap(const YamlText& yaml, const YAML::Node& map, const std::string& blo
              Settings& settings) {
   for (const MapItem& item : ItemsOf(yaml, map, block)) {
     const std::string path = block.empty() ? item.key : block + "." + item.key;
-    if (const Key<Config>* key = FindKey(path)) {
+    const Key<Config>* key = FindKey(path);
+    // A value that is not there has no place of its own.
+    if (item.value.IsNull() && (key != nullptr || IsBlock(path))) {
+      throw ConfigError(yaml.At(item.key_node), path,
+                        {"has no value", key != nullptr ? Expectation(key->info)
+                                                        : "write its keys below it, or remove it"});
+    }
+    if (key != nullptr) {
       const Position position = yaml.At(item.value);
       settings[path] = {ReadValue(yaml, item.value, key->info),
                         fmt::format("{}:{}", position.file, position.line), position};

@@ -128,7 +128,7 @@ std::string Expectation(const KeyInfo& key) {
       }
       return "give a whole number, " + RangeText(key);
     default:
-      return fmt::format("give {} in {}", RangeText(key), UnitText(key));
+      return "give " + RangeText(key);
   }
 }
 

@@ -1,0 +1,99 @@
+// What must hold between keys.
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "configs/schema/config_error.h"
+#include "configs/schema/loader.h"
+#include "tests/configs/scratch.h"
+
+namespace ringpost::config {
+namespace {
+
+// The line about a file without the file's name; empty when it loads.
+std::string ErrorOf(const std::string& text) {
+  const std::string path = WriteScratch("c.yaml", text);
+  try {
+    Load({path, {}});
+  } catch (const ConfigError& error) {
+    return std::string(error.what()).substr(path.size());
+  }
+  return "";
+}
+
+BOOST_AUTO_TEST_CASE(NoOrderingNeedsUnsafe) {
+  BOOST_TEST(ErrorOf("transport: {ordering: none}") ==
+             ":1:23: transport.ordering: none orders nothing before the doorbell; "
+             "use another ordering, or set transport.unsafe: true");
+  BOOST_TEST(ErrorOf("transport: {ordering: none, unsafe: true}") == "");
+}
+
+BOOST_AUTO_TEST_CASE(GpuScopeDoesNotReachHostMemory) {
+  for (const std::string ordering :
+       {"gpu_fence", "gpu_fence_dbrec", "gpu_release", "threadfence"}) {
+    BOOST_TEST(ErrorOf("transport: {ordering: " + ordering + ", placement: host}") ==
+               ":1:23: transport.ordering: a GPU-scope ordering does not reach queues in host "
+               "memory; use system_release or system_fence, or set transport.unsafe: true");
+    BOOST_TEST(ErrorOf("transport: {ordering: " + ordering + ", placement: host, unsafe: true}") ==
+               "");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(SystemScopeReachesHostMemory) {
+  BOOST_TEST(ErrorOf("transport: {ordering: system_release, placement: host}") == "");
+  BOOST_TEST(ErrorOf("transport: {ordering: system_fence, placement: host}") == "");
+}
+
+BOOST_AUTO_TEST_CASE(TheKeyThatWasSetIsBlamed) {
+  BOOST_TEST(ErrorOf("transport: {placement: host}").starts_with(":1:24: transport.placement: "));
+}
+
+BOOST_AUTO_TEST_CASE(ThreadsThatOwnTheirQpDoNotShareIt) {
+  BOOST_TEST(ErrorOf("workload: {threads: 32, threads_per_qp: 32}") ==
+             ":1:41: workload.threads_per_qp: per_thread and batched give each thread its own QP; "
+             "use 1, or publication ordered_handoff, locked or cooperative");
+}
+
+BOOST_AUTO_TEST_CASE(APublicationThatRingsForEachWqeTakesNoBatch) {
+  BOOST_TEST(ErrorOf("transport: {publication: locked, batch: 16}") ==
+             ":1:41: transport.batch: per_thread and locked ring for each WQE; "
+             "use 1, or publication batched, ordered_handoff or cooperative");
+}
+
+BOOST_AUTO_TEST_CASE(ABatchFitsTheQueue) {
+  BOOST_TEST(ErrorOf("transport: {publication: batched, batch: 16, sq_depth_wqebbs: 8}") ==
+             ":1:42: transport.batch: 16 WQEs do not fit a send queue of 8; "
+             "use a smaller batch or a deeper queue");
+}
+
+BOOST_AUTO_TEST_CASE(CooperativeNeedsWholeWarps) {
+  BOOST_TEST(ErrorOf("transport: {publication: cooperative}\n"
+                     "workload: {threads: 48, threads_per_qp: 48}") ==
+             ":1:26: transport.publication: cooperative needs whole warps on each QP; "
+             "use a multiple of 32 for workload.threads_per_qp");
+}
+
+BOOST_AUTO_TEST_CASE(EachThreadHasAQp) {
+  BOOST_TEST(ErrorOf("transport: {qps_per_peer: 4}\nworkload: {threads: 16}") ==
+             ":1:27: transport.qps_per_peer: 16 threads at 1 per QP need 16 QPs, and there are 4; "
+             "use at least 16");
+}
+
+BOOST_AUTO_TEST_CASE(ThreadsSpreadEvenlyOverSms) {
+  BOOST_TEST(ErrorOf("transport: {qps_per_peer: 16}\nworkload: {threads: 16, sms_count: 3}") ==
+             ":2:36: workload.sms_count: 16 threads do not spread evenly over 3 SMs; "
+             "use a divisor of workload.threads");
+}
+
+BOOST_AUTO_TEST_CASE(AlwaysInlineNeedsRoomInTheWqe) {
+  BOOST_TEST(ErrorOf("workload: {inline: always, payload: 29 B}") ==
+             ":1:20: workload.inline: 29 B are more than transport.inline_max, 28 B; "
+             "use auto, a smaller payload or a larger transport.inline_max");
+}
+
+BOOST_AUTO_TEST_CASE(ADelayHasAnAmount) {
+  BOOST_TEST(ErrorOf("faults: {rules: [{kind: delay}]}") ==
+             ":1:17: faults.rules: a delay has no amount; add an amount such as 50 us");
+}
+
+}  // namespace
+}  // namespace ringpost::config
