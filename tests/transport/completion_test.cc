@@ -1,0 +1,216 @@
+// Waiting: what moves `completed`, what Quiet waits for, and how errors and timeouts come back.
+
+#include <boost/test/unit_test.hpp>
+
+#include "tests/transport/recording_port.h"
+#include "transport/endpoint.h"
+#include "transport/publication/per_thread.h"
+
+namespace ringpost {
+namespace {
+
+constexpr RemoteSpan kTarget{0x1000, 1};
+constexpr LocalSpan kSource{0x2000, 64, 2};
+
+struct Fixture {
+  RecordingPort<> port;
+  QpTable table{&port.view, 1, 0, 1, 0};
+  Endpoint<RecordingPort<>, PerThread, OrderGpuFence> endpoint{port, table};
+
+  uint64_t Completed() { return port.Get<uint64_t>(port.view.completed.address); }
+};
+
+BOOST_AUTO_TEST_SUITE(CompletionTest)
+
+BOOST_FIXTURE_TEST_CASE(QuietReturnsWhenTheLastPutHasItsCqe, Fixture) {
+  endpoint.Put(kTarget, kSource);
+  endpoint.Put(kTarget, kSource);
+  int polls = 0;
+  port.on_relax = [&] { port.Complete(static_cast<uint16_t>(polls++)); };
+  const Completion done = endpoint.Quiet(CompletionScope::kSelectedQp);
+  BOOST_TEST(done.Ok());
+  BOOST_TEST(done.wqe_index == 1u);
+  BOOST_TEST(polls == 2);
+  BOOST_TEST(Completed() == 2u);
+}
+
+BOOST_FIXTURE_TEST_CASE(QuietOfNothingReturnsAtOnce, Fixture) {
+  BOOST_TEST(endpoint.Quiet(CompletionScope::kSelectedQp).Ok());
+  BOOST_TEST(endpoint.Quiet(CompletionScope::kPeer).Ok());
+  BOOST_TEST(endpoint.Quiet(CompletionScope::kAllQps).Ok());
+}
+
+BOOST_FIXTURE_TEST_CASE(QuietWithoutACqeTimesOut, Fixture) {
+  endpoint.Put(kTarget, kSource);
+  const Completion done = endpoint.Quiet(CompletionScope::kSelectedQp);
+  BOOST_TEST((done.status == Status::kTimeout));
+  BOOST_TEST(done.qpn == port.view.qpn);
+  BOOST_TEST(done.wqe_index == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(WaitForAnEarlierPutDoesNotWaitForALaterOne, Fixture) {
+  const Posted first = endpoint.Put(kTarget, kSource);
+  endpoint.Put(kTarget, kSource);
+  port.Complete(0);
+  BOOST_TEST(endpoint.Wait(first).Ok());
+  BOOST_TEST(Completed() == 1u);
+}
+
+BOOST_FIXTURE_TEST_CASE(WaitFencesBeforeThePayloadIsUsed, Fixture) {
+  const Posted posted = endpoint.Put(kTarget, kSource);
+  port.Complete(0);
+  endpoint.Wait(posted);
+  const Event last = port.events.back();
+  BOOST_TEST((last.kind == EventKind::kFence && last.order == Order::kAcquire));
+}
+
+BOOST_FIXTURE_TEST_CASE(StaleCqeDoesNotMoveCompleted, Fixture) {
+  port.StartAt(70000);
+  port.Complete(static_cast<uint16_t>(69996));
+  endpoint.Put(kTarget, kSource);
+  BOOST_TEST((endpoint.Quiet(CompletionScope::kSelectedQp).status == Status::kTimeout));
+  BOOST_TEST(Completed() == 70000u);
+  port.Complete(static_cast<uint16_t>(70000));
+  port.turns = 1;
+  BOOST_TEST(endpoint.Quiet(CompletionScope::kSelectedQp).Ok());
+  BOOST_TEST(Completed() == 70001u);
+}
+
+BOOST_FIXTURE_TEST_CASE(CqeOfAWqeThatWasNotPublishedDoesNotMoveCompleted, Fixture) {
+  endpoint.Put(kTarget, kSource);
+  port.Complete(5);
+  BOOST_TEST((endpoint.Quiet(CompletionScope::kSelectedQp).status == Status::kTimeout));
+  BOOST_TEST(Completed() == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(CompletionCounterWrapsAt65536, Fixture) {
+  port.StartAt(65535);
+  endpoint.Put(kTarget, kSource);
+  endpoint.Put(kTarget, kSource);
+  port.Complete(0);
+  BOOST_TEST(endpoint.Quiet(CompletionScope::kSelectedQp).Ok());
+  BOOST_TEST(Completed() == 65537u);
+}
+
+BOOST_FIXTURE_TEST_CASE(WqeOfSeveralBlocksIsDoneWhenItsFirstBlockIsNamed, Fixture) {
+  const char payload[220] = {};
+  const Posted posted = endpoint.PutInline(kTarget, payload, 220);
+  BOOST_TEST(posted.confirmed == 1u);
+  port.Complete(0);
+  BOOST_TEST(endpoint.Wait(posted).Ok());
+}
+
+BOOST_FIXTURE_TEST_CASE(ErrorCqeComesBackWithQpnIndexAndSyndromes, Fixture) {
+  port.StartAt(70000);
+  endpoint.Put(kTarget, kSource);
+  endpoint.Put(kTarget, kSource);
+  port.Fail(static_cast<uint16_t>(70001), abi::Syndrome::kRemoteAccess, 0x88);
+  const Completion done = endpoint.Quiet(CompletionScope::kSelectedQp);
+  BOOST_TEST((done.status == Status::kErrorCompletion));
+  BOOST_TEST(int{done.syndrome} == static_cast<int>(abi::Syndrome::kRemoteAccess));
+  BOOST_TEST(int{done.vendor_syndrome} == 0x88);
+  BOOST_TEST(done.qpn == port.view.qpn);
+  BOOST_TEST(done.wqe_index == 70001u);
+}
+
+BOOST_FIXTURE_TEST_CASE(FullRingWaitsForSpace, Fixture) {
+  for (int i = 0; i < 16; ++i) BOOST_TEST(endpoint.Put(kTarget, kSource).status.Ok());
+  BOOST_TEST((endpoint.Put(kTarget, kSource).status.status == Status::kTimeout));
+  BOOST_TEST(port.Of(EventKind::kWqe).size() == 16u);
+  port.turns = 100;
+  port.on_relax = [&] { port.Complete(0); };
+  BOOST_TEST(endpoint.Put(kTarget, kSource).status.Ok());
+  BOOST_TEST(port.Of(EventKind::kWqe).back().index == 16u);
+}
+
+// Two QPs that lead to the peer, and a third that leads elsewhere.
+struct ThreeQps {
+  static constexpr uint64_t kStride = 4096;
+  RecordingPort<> port;
+  QpView views[3];
+  QpTable table{views, 3, 0, 2, 0};
+
+  ThreeQps() {
+    for (uint64_t i = 0; i < 3; ++i) {
+      views[i] = port.view;
+      views[i].qpn = static_cast<uint32_t>(i);
+      for (uint64_t* word : {&views[i].sq, &views[i].record, &views[i].doorbell, &views[i].cq,
+                             &views[i].reserved.address, &views[i].ready.address,
+                             &views[i].published.address, &views[i].completed.address}) {
+        *word += i * kStride;
+      }
+    }
+    const std::vector<uint8_t> one = port.memory;
+    port.memory.resize(3 * kStride);
+    for (uint64_t i = 1; i < 3; ++i) {
+      std::copy(one.begin(), one.end(), port.memory.begin() + i * kStride);
+    }
+  }
+
+  auto On(uint32_t qp) {
+    table.selected = qp;
+    return Endpoint<RecordingPort<>, PerThread, OrderGpuFence>(port, table);
+  }
+
+  void Complete(uint32_t qp, uint16_t counter) {
+    const uint64_t tail = uint64_t{abi::Swap16(counter)} << 32;
+    port.Put(views[qp].cq + abi::kCqeTailOffset, tail);
+  }
+};
+
+BOOST_FIXTURE_TEST_CASE(QuietOfTheSelectedQpIgnoresTheOthers, ThreeQps) {
+  On(1).Put(kTarget, kSource);
+  auto endpoint = On(0);
+  endpoint.Put(kTarget, kSource);
+  Complete(0, 0);
+  BOOST_TEST(endpoint.Quiet(CompletionScope::kSelectedQp).Ok());
+}
+
+BOOST_FIXTURE_TEST_CASE(QuietOfThePeerWaitsForAllItsQps, ThreeQps) {
+  On(1).Put(kTarget, kSource);
+  On(2).Put(kTarget, kSource);
+  auto endpoint = On(0);
+  endpoint.Put(kTarget, kSource);
+  Complete(0, 0);
+  const Completion late = endpoint.Quiet(CompletionScope::kPeer);
+  BOOST_TEST((late.status == Status::kTimeout));
+  BOOST_TEST(late.qpn == 1u);
+  port.turns = 100;
+  Complete(1, 0);
+  BOOST_TEST(endpoint.Quiet(CompletionScope::kPeer).Ok());
+}
+
+BOOST_FIXTURE_TEST_CASE(QuietOfAllQpsWaitsForTheOtherPeersToo, ThreeQps) {
+  On(2).Put(kTarget, kSource);
+  auto endpoint = On(0);
+  const Completion late = endpoint.Quiet(CompletionScope::kAllQps);
+  BOOST_TEST((late.status == Status::kTimeout));
+  BOOST_TEST(late.qpn == 2u);
+  Complete(2, 0);
+  port.turns = 100;
+  BOOST_TEST(endpoint.Quiet(CompletionScope::kAllQps).Ok());
+}
+
+BOOST_FIXTURE_TEST_CASE(FenceOverSeveralQpsWaits, ThreeQps) {
+  On(1).Put(kTarget, kSource);
+  auto endpoint = On(0);
+  BOOST_TEST((endpoint.Fence().status == Status::kTimeout));
+  Complete(1, 0);
+  port.turns = 100;
+  BOOST_TEST(endpoint.Fence().Ok());
+}
+
+BOOST_FIXTURE_TEST_CASE(WaitSignalReturnsOnceTheWordIsLargeEnough, Fixture) {
+  const Ref<uint64_t> word{RecordingPort<>::kIndices + 40};
+  uint64_t value = 0;
+  port.on_relax = [&] { port.Put(word.address, ++value); };
+  BOOST_TEST(endpoint.WaitSignal(word, 3).Ok());
+  BOOST_TEST(value == 3u);
+  BOOST_TEST((port.events.back().order == Order::kAcquire));
+  BOOST_TEST((endpoint.WaitSignal(word, 1000).status == Status::kTimeout));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace ringpost
