@@ -1,10 +1,13 @@
 // The main() of every test program. It reports each test case to Bazel, and says how to repeat
 // one that failed.
 #define BOOST_TEST_MODULE ringpost
+#include <unistd.h>
+
 #include <boost/test/framework.hpp>
 #include <boost/test/results_collector.hpp>
 #include <boost/test/tree/observer.hpp>
 #include <boost/test/unit_test.hpp>
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -18,22 +21,42 @@ namespace {
 
 namespace unit_test = boost::unit_test;
 
-void PrintRepeatCommand(const std::string& test_case) {
-  std::cout << "seed " << ringpost::TestSeed() << "; to repeat this failure:\n  "
-            << ringpost::RepeatCommand(test_case) << std::endl;
+// How to repeat the case that runs: made when it starts, as a program that dies can only print.
+std::string g_repeat_message;
+
+// Safe in a signal handler. Once for each case, whatever notices its failure first.
+void PrintRepeatMessage() {
+  size_t printed = 0;
+  while (printed < g_repeat_message.size()) {
+    const ssize_t count =
+        write(STDOUT_FILENO, g_repeat_message.data() + printed, g_repeat_message.size() - printed);
+    if (count <= 0) break;
+    printed += static_cast<size_t>(count);
+  }
+  g_repeat_message.clear();
 }
 
-// A sanitizer ends the program in the middle of a case, before Boost.Test can say anything.
-void PrintRepeatCommandOfCurrentCase() {
-  PrintRepeatCommand(unit_test::framework::current_test_unit().full_name());
+// For builds in which Boost.Test leaves signals alone.
+void OnAbort(int) {
+  PrintRepeatMessage();
+  std::signal(SIGABRT, SIG_DFL);
+  std::raise(SIGABRT);
 }
 
 class FailureObserver final : public unit_test::test_observer {
  public:
+  void test_unit_start(const unit_test::test_unit& unit) override {
+    if (unit.p_type != unit_test::TUT_CASE) return;
+    g_repeat_message = "seed " + std::to_string(ringpost::TestSeed()) +
+                       "; to repeat this failure:\n  " + ringpost::RepeatCommand(unit.full_name()) +
+                       "\n";
+  }
   void test_unit_finish(const unit_test::test_unit& unit, unsigned long) override {
     if (unit.p_type != unit_test::TUT_CASE) return;
-    const unit_test::test_results& results = unit_test::results_collector.results(unit.p_id);
-    if (!results.passed() && !results.p_skipped) PrintRepeatCommand(unit.full_name());
+    if (!unit_test::results_collector.results(unit.p_id).passed()) {
+      std::cout.flush();
+      PrintRepeatMessage();
+    }
   }
   // After the results collector, whose verdict this one reads.
   int priority() override { return 100; }
@@ -42,8 +65,9 @@ class FailureObserver final : public unit_test::test_observer {
 struct ReportFailures {
   ReportFailures() {
     unit_test::framework::register_observer(observer_);
+    std::signal(SIGABRT, OnAbort);
     if (__sanitizer_set_death_callback != nullptr) {
-      __sanitizer_set_death_callback(PrintRepeatCommandOfCurrentCase);
+      __sanitizer_set_death_callback(PrintRepeatMessage);
     }
   }
   ~ReportFailures() { unit_test::framework::deregister_observer(observer_); }

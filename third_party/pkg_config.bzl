@@ -5,6 +5,10 @@ load("//third_party:system.bzl", "BUILTIN_INCLUDES", "HEADER", "library", "wants
 def _parse(ctx, words):
     """The attributes of a cc_library from pkg-config's answer."""
     found = struct(defines = [], hdrs = [], includes = [], linkopts = [])
+    portable = wants_archives(ctx)
+    if portable and ctx.attr.header_only_define:
+        found.defines.append(ctx.attr.header_only_define)
+        words = [word for word in words if not word.startswith("-l")]
     for word in words:
         if word.startswith("-I"):
             if word[2:] not in BUILTIN_INCLUDES:
@@ -16,7 +20,7 @@ def _parse(ctx, words):
             found.defines.append(word[2:])
         elif word.startswith("-L"):
             found.linkopts.extend([word, "-Wl,-rpath," + word[2:]])
-        elif word.startswith("-l") and ctx.attr.archive and wants_archives(ctx):
+        elif word.startswith("-l") and ctx.attr.archive and portable:
             found.linkopts.append("-l:lib%s.a" % word[2:])
         elif word:
             found.linkopts.append(word)
@@ -42,6 +46,9 @@ pkg_config_library = repository_rule(
     implementation = _pkg_config_library_impl,
     attrs = {
         "archive": attr.bool(doc = "Debian has a static archive of it, for --config=portable."),
+        "header_only_define": attr.string(
+            doc = "What makes its headers suffice, for --config=portable where it has no archive.",
+        ),
         "package": attr.string(mandatory = True),
     },
     environ = ["PATH", "PKG_CONFIG_PATH", "RINGPOST_STATIC"],

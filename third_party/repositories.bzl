@@ -45,9 +45,9 @@ def system_repositories():
     """Libraries that third_party/setup.sh installs; docs/dependencies.md says what each is for."""
     boost(name = "boost")
     cuda_toolkit(name = "cuda_toolkit")
-    pkg_config_library(name = "benchmark", package = "benchmark", archive = True)
+    pkg_config_library(name = "benchmark", package = "benchmark")
     pkg_config_library(name = "cli11", package = "CLI11")
-    pkg_config_library(name = "fmt", package = "fmt", archive = True)
+    pkg_config_library(name = "fmt", package = "fmt", header_only_define = "FMT_HEADER_ONLY")
     pkg_config_library(name = "libibverbs", package = "libibverbs")
     pkg_config_library(name = "libmlx5", package = "libmlx5")
     pkg_config_library(name = "nlohmann_json", package = "nlohmann_json")
