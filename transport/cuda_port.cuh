@@ -44,7 +44,7 @@ class CudaPort : public CudaWords {
                             uint32_t count) {
     const uint64_t ring = uint64_t{qp.depth} * abi::kWqebbBytes;
     const uint64_t offset = (index * abi::kWqebbBytes) & (ring - 1);
-#pragma unroll
+    RINGPOST_UNROLL
     for (uint32_t i = 0; i < abi::kSegmentsPerWqebb; ++i) {
       if (i < count) StoreSegment(qp.sq + offset + i * abi::kSegmentBytes, segments[i]);
     }
@@ -53,7 +53,7 @@ class CudaPort : public CudaWords {
     }
   }
 
-  // An acquire or a release alone is fence.acq_rel: sm_90 has nothing weaker at these scopes.
+  // An acquire or a release alone is fence.acq_rel too, as in the published libraries.
   template <Order O, Scope S>
   HOST_DEVICE void Fence(const QpView&) {
     if constexpr (S == Scope::kThread) {
@@ -99,7 +99,7 @@ class CudaPort : public CudaWords {
     return uint64_t{ShuffleHalf(high, source)} << 32 | ShuffleHalf(low, source);
   }
 
-  HOST_DEVICE uint32_t Ballot(bool vote) {
+  HOST_DEVICE uint32_t Ballot([[maybe_unused]] bool vote) {
     uint32_t out = 0;
     RINGPOST_PTX("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, %2; }"
                  : "=r"(out)
@@ -130,14 +130,15 @@ class CudaPort : public CudaWords {
   HOST_DEVICE uint32_t WarpMask() const { return 0xffffffffu >> (kLanes - lanes_); }
 
   // Weak: a release or a fence after it makes the segment visible.
-  static HOST_DEVICE void StoreSegment(uint64_t address, const abi::Segment& segment) {
+  static HOST_DEVICE void StoreSegment([[maybe_unused]] uint64_t address,
+                                       [[maybe_unused]] const abi::Segment& segment) {
     RINGPOST_PTX("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(segment.word[0]),
                  "r"(segment.word[1]), "r"(segment.word[2]), "r"(segment.word[3])
                  : "memory");
   }
 
   // Not kept in L1, where the next poll would find it again.
-  static HOST_DEVICE uint64_t LoadCqeWord(uint64_t address) {
+  static HOST_DEVICE uint64_t LoadCqeWord([[maybe_unused]] uint64_t address) {
     uint64_t out = 0;
     RINGPOST_PTX("ld.relaxed.sys.global.L1::no_allocate.b64 %0, [%1];"
                  : "=l"(out)
@@ -146,7 +147,8 @@ class CudaPort : public CudaWords {
     return out;
   }
 
-  HOST_DEVICE uint32_t ShuffleHalf(uint32_t value, uint32_t source) const {
+  HOST_DEVICE uint32_t ShuffleHalf([[maybe_unused]] uint32_t value,
+                                   [[maybe_unused]] uint32_t source) const {
     uint32_t out = 0;
     RINGPOST_PTX("shfl.sync.idx.b32 %0, %1, %2, 31, %3;"
                  : "=r"(out)

@@ -14,8 +14,10 @@
 // The transport is __host__ __device__, so each operation needs a host body too: it ends there.
 #if defined(__CUDA_ARCH__)
 #define RINGPOST_PTX(...) asm volatile(__VA_ARGS__)
+#define RINGPOST_UNROLL _Pragma("unroll")
 #else
 #define RINGPOST_PTX(...) std::abort()
+#define RINGPOST_UNROLL
 #endif
 
 // Order and scope stand in a mnemonic, so these pick its text at compile time. EMIT is a macro of

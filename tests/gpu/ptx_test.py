@@ -1,0 +1,77 @@
+"""The put kernels as compiled for sm_90: wide WQE stores, no spills, and the fences of each policy."""
+
+import unittest
+
+from tests import case_report
+from tests.gpu import ptx
+
+# 16-byte stores of each operation's WQEs: control, remote address, data or inline payload.
+SEGMENTS = {"PutInlineQuiet": 3, "Put": 3, "PutSignal": 6, "Get": 3}
+
+# Every fence that may stand in a kernel of the policy; those of completions included.
+FENCES = {
+    "OrderNone": set(),
+    "OrderGpuFence": {"fence.acq_rel.gpu"},
+    "OrderGpuFenceDbrec": {"fence.acq_rel.gpu"},
+    "OrderGpuRelease": {"fence.acq_rel.gpu"},
+    "OrderThreadfence": {"fence.sc.gpu", "fence.acq_rel.gpu"},
+    "OrderSystemRelease": {"fence.acq_rel.sys"},
+    "OrderSystemFence": {"fence.sc.sys", "fence.acq_rel.sys"},
+}
+
+DOORBELLS = {
+    "OrderGpuRelease": "st.release.gpu.global.b64",
+    "OrderSystemRelease": "st.release.sys.global.b64",
+}
+MMIO = "st.mmio.relaxed.sys.global.b64"
+
+
+class PutKernelsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.kernels = ptx.put_kernels()
+
+    def each(self):
+        for kernel in self.kernels:
+            with self.subTest("/".join(kernel[:3])):
+                yield kernel
+
+    def test_every_operation_is_compiled_for_every_pair(self):
+        pairs = {k[1:3] for k in self.kernels}
+        self.assertLessEqual(len(pairs), 24)
+        self.assertEqual({k.kernel for k in self.kernels}, set(SEGMENTS))
+        self.assertEqual(len(self.kernels), len(pairs) * len(SEGMENTS))
+        self.assertEqual({p[1] for p in pairs}, set(FENCES))
+
+    def test_wqe_is_stored_in_segments_of_16_bytes(self):
+        for k in self.each():
+            wide = k.instructions.count("st.global.v4.b32")
+            # A batch may end with a NOP of one segment.
+            extra = 1 if (k.kernel, k.publication) == ("PutInlineQuiet", "Batched") else 0
+            self.assertEqual(wide, SEGMENTS[k.kernel] + extra)
+
+    def test_nothing_is_spilled_and_nothing_is_on_the_stack(self):
+        for k in self.each():
+            self.assertEqual((k.spills, k.stack), (0, 0))
+            self.assertGreater(k.registers, 0)
+
+    def test_fences_are_those_of_the_ordering_policy(self):
+        for k in self.each():
+            fences = {i for i in k.instructions if i.startswith(("fence", "membar"))}
+            self.assertEqual(fences, FENCES[k.ordering])
+
+    def test_doorbell_is_one_store_of_64_bits(self):
+        for k in self.each():
+            doorbell = DOORBELLS.get(k.ordering, MMIO)
+            self.assertGreaterEqual(k.instructions.count(doorbell), 1)
+            if doorbell != MMIO:
+                self.assertNotIn(MMIO, k.instructions)
+
+    def test_poll_reads_the_cqe_at_system_scope_past_l1(self):
+        for k in self.each():
+            if k.kernel == "PutInlineQuiet":
+                self.assertIn("ld.relaxed.sys.global.L1::no_allocate.b64", k.instructions)
+
+
+if __name__ == "__main__":
+    case_report.main()
