@@ -1,0 +1,38 @@
+#include "backends/make_nic.h"
+
+namespace ringpost {
+namespace {
+
+sim::FaultRule RuleOf(const config::FaultRule& rule) {
+  sim::FaultRule made;
+  made.where = rule.where == config::FaultSide::kResponder ? sim::FaultWhere::kResponder
+                                                           : sim::FaultWhere::kRequester;
+  made.kind = rule.kind == config::FaultKind::kDelay ? sim::FaultKind::kDelay
+                                                     : sim::FaultKind::kError;
+  if (rule.rank) made.node = static_cast<uint32_t>(*rule.rank);
+  if (rule.qp) made.qp = static_cast<uint32_t>(*rule.qp);
+  made.wqe = rule.wqe;
+  made.amount = rule.amount;
+  return made;
+}
+
+}  // namespace
+
+std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Platform& platform,
+                                   bool trace) {
+  FabricOptions options;
+  options.nodes = static_cast<uint32_t>(config.ranks);
+  options.seed = config.seed;
+  options.visibility = static_cast<sim::VisibilityMode>(config.visibility.mode);
+  options.checker = config.visibility.checker == config::Switch::kOn;
+  options.nic_reads_l2 = config.visibility.reads == config::NicReads::kL2;
+  options.sm_clock_mhz = config.gpu.sm_clock_mhz;
+  options.run_length = static_cast<uint32_t>(config.nic.run_length);
+  options.stack_bytes = config.engine.stack_size_bytes;
+  options.stack_memory_bytes = config.engine.stack_memory_bytes;
+  options.trace = trace;
+  for (const config::FaultRule& rule : config.faults.rules) options.faults.push_back(RuleOf(rule));
+  return std::make_unique<Fabric>(platform, options);
+}
+
+}  // namespace ringpost

@@ -1,0 +1,16 @@
+// make_nic.h: the one switch from a configuration to a backend.
+#pragma once
+
+#include <memory>
+
+#include "backends/sim/fabric.h"
+#include "configs/schema/config.h"
+#include "sim/cost/platform.h"
+
+namespace ringpost {
+
+// The machine that `backend:` names, with one NIC for each rank.
+std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Platform& platform,
+                                   bool trace);
+
+}  // namespace ringpost

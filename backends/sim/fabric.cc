@@ -1,0 +1,113 @@
+#include "backends/sim/fabric.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "backends/sim/sim_nic.h"
+#include "sim/engine/check.h"
+
+namespace ringpost {
+namespace {
+
+sim::MemoryOptions MemoryOptionsOf(const FabricOptions& options) {
+  sim::MemoryOptions memory;
+  memory.mode = options.visibility;
+  memory.nic_reads_l2 = options.nic_reads_l2;
+  memory.seed = options.seed;
+  return memory;
+}
+
+}  // namespace
+
+Fabric::Fabric(const sim::Platform& platform, const FabricOptions& options)
+    : options_(options), costs_(sim::MakeCostTable(platform, options.sm_clock_mhz)) {
+  memory_ = std::make_unique<sim::Memory>(engine_, MemoryOptionsOf(options));
+  memory_->Reports().Enable(options.checker);
+  for (const sim::FaultRule& rule : options.faults) faults_.Add(rule);
+  if (options.trace) trace_.Enable();
+  context_ = std::make_unique<sim::FabricContext>(
+      sim::FabricContext{engine_, *memory_, costs_, faults_, trace_, options.run_length});
+  for (uint32_t node = 0; node < options.nodes; ++node) {
+    nodes_.push_back(std::make_unique<sim::NicNode>(
+        *context_, node,
+        sim::MakeCache(platform.requester_context.model, platform.requester_context.entries_count),
+        sim::MakeCache(platform.responder_context.model,
+                       platform.responder_context.entries_count)));
+    gpus_.push_back(
+        std::make_unique<sim::Gpu>(engine_, *memory_, costs_, static_cast<uint16_t>(node)));
+    nics_.push_back(std::make_unique<SimNic>(*nodes_.back(), *memory_, faults_));
+  }
+}
+
+Fabric::~Fabric() = default;
+
+Nic& Fabric::nic(uint32_t node) { return *nics_[node]; }
+
+QpPair Fabric::ConnectPair(uint32_t first, uint32_t second, const QpSpec& spec) {
+  const Result<QpAddress> a = nic(first).CreateQp(spec);
+  const Result<QpAddress> b = nic(second).CreateQp(spec);
+  RINGPOST_CHECK(a.Ok() && b.Ok(), "ConnectPair was given an impossible QP");
+  const bool connected = nic(first).Connect(a.Value(), b.Value()).Ok() &&
+                         nic(second).Connect(b.Value(), a.Value()).Ok();
+  RINGPOST_CHECK(connected, "ConnectPair could not connect its QPs");
+  return {nic(first).View(a.Value()).Value(), nic(second).View(b.Value()).Value()};
+}
+
+void Fabric::InjectError(const QpView& qp, uint32_t node, uint64_t wqe, abi::Syndrome syndrome) {
+  nodes_[node]->Function().InjectError(qp.qpn, {wqe, syndrome});
+}
+
+void Fabric::Launch(uint32_t node, const sim::LaunchShape& shape, Kernel kernel) {
+  const uint64_t resident =
+      std::min<uint64_t>(shape.threads, uint64_t{shape.sms} * sim::kThreadsPerSm);
+  const uint64_t needed = sim::StackSlab::BytesFor(resident, options_.stack_bytes);
+  if (needed > options_.stack_memory_bytes) {
+    launch_error_ = fmt::format(
+        "{} resident threads need {} MiB of stacks; raise engine.stack_memory (now {} MiB) or "
+        "lower engine.stack_size",
+        resident, needed >> 20, options_.stack_memory_bytes >> 20);
+    return;
+  }
+  sim::NicNode& nic = *nodes_[node];
+  gpus_[node]->Launch(shape, engine_.Now(), options_.stack_bytes,
+                      [kernel = std::move(kernel), &nic](sim::GpuThread& thread) {
+                        SimPort port(thread, nic);
+                        kernel(port);
+                      });
+}
+
+FabricRun Fabric::Run() {
+  if (!launch_error_.empty()) return {false, launch_error_, engine_.Now()};
+  engine_.Run();
+  const auto finished = [this] {
+    return std::all_of(gpus_.begin(), gpus_.end(), [](const auto& gpu) { return gpu->Finished(); });
+  };
+  if (finished()) return {true, "", engine_.Now()};
+  // Nothing is left that could wake them: take the waiting threads out of their loops.
+  const sim::Time stuck = engine_.Now();
+  for (const auto& gpu : gpus_) gpu->Cancel();
+  engine_.Run();
+  RINGPOST_CHECK(finished(), "a cancelled kernel did not return");
+  return {false,
+          fmt::format("threads waited for ever from {} ns on: nothing was left to happen that "
+                      "could end their loops",
+                      stuck.ps / 1000),
+          stuck};
+}
+
+void Fabric::Poke(uint64_t address, const void* bytes, uint64_t size) {
+  RINGPOST_CHECK(memory_->Poke(address, bytes, size), "Poke outside allocated memory");
+}
+
+void Fabric::Peek(uint64_t address, void* bytes, uint64_t size) {
+  RINGPOST_CHECK(memory_->Peek(address, bytes, size), "Peek outside allocated memory");
+}
+
+uint64_t Fabric::ParkedPolls() const {
+  uint64_t sum = 0;
+  for (const auto& gpu : gpus_) sum += gpu->ParkedPolls();
+  return sum;
+}
+
+}  // namespace ringpost

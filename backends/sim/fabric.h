@@ -1,0 +1,110 @@
+// fabric.h: a whole simulated machine in one object: nodes with a GPU and a NIC each, one switch,
+// and one virtual clock. Embed it in your own test (docs/your_first_test.md).
+//
+//   Fabric fabric(LoadPlatform("p_ib").platform, {.nodes = 2});
+//   auto qps = fabric.ConnectPair(0, 1, {.depth_wqebbs = 64});
+//   auto target = fabric.nic(1).Allocate(Placement::kGpu, 4096).Value();
+//   fabric.Launch(0, {.threads = 4}, [&](SimPort& port) { ... put, quiet ... });
+//   BOOST_TEST(fabric.Run().ok);
+//
+// One thread of the operating system drives it. Kernels run during Run, which returns when all
+// have ended, or says which threads wait for what. Same inputs, same seed: same bytes, same times.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/sim/sim_port.h"
+#include "sim/cost/platform.h"
+#include "sim/node/nic_node.h"
+#include "transport/nic.h"
+
+namespace ringpost {
+
+struct FabricOptions {
+  uint32_t nodes = 2;
+  uint64_t seed = 1;
+  sim::VisibilityMode visibility = sim::VisibilityMode::kTimed;
+  bool checker = true;
+  bool nic_reads_l2 = true;
+  double sm_clock_mhz = 0;  // 0: the platform's
+  uint32_t run_length = 64;
+  uint64_t stack_bytes = 16 * 1024;
+  uint64_t stack_memory_bytes = 4ull << 30;
+  bool trace = false;
+  std::vector<sim::FaultRule> faults = {};
+};
+
+struct FabricRun {
+  bool ok = true;
+  std::string error;  // one line, empty when ok
+  sim::Time end;
+};
+
+// The view of a connected pair of QPs, one at each node.
+struct QpPair {
+  QpView first;
+  QpView second;
+};
+
+class Fabric {
+ public:
+  using Kernel = std::function<void(SimPort&)>;
+
+  Fabric(const sim::Platform& platform, const FabricOptions& options);
+  ~Fabric();
+  Fabric(const Fabric&) = delete;
+  Fabric& operator=(const Fabric&) = delete;
+
+  uint32_t Nodes() const { return static_cast<uint32_t>(nodes_.size()); }
+  Nic& nic(uint32_t node);
+  sim::NicNode& Node(uint32_t node) { return *nodes_[node]; }
+  const sim::Counters& Counters(uint32_t node) const { return nodes_[node]->Function().Count(); }
+
+  // Creates one QP at each node and connects them. Aborts on an impossible spec: for tests.
+  QpPair ConnectPair(uint32_t first, uint32_t second, const QpSpec& spec);
+  // The `wqe`-th WQE (from 0) that the NIC fetches from this QP completes in error.
+  void InjectError(const QpView& qp, uint32_t node, uint64_t wqe,
+                   abi::Syndrome syndrome = abi::Syndrome::kLocalQpOperation);
+
+  // Starts a kernel on the node's GPU at the present time; it runs during Run.
+  void Launch(uint32_t node, const sim::LaunchShape& shape, Kernel kernel);
+  FabricRun Run();
+
+  // Memory from outside: no order, no cost.
+  void Poke(uint64_t address, const void* bytes, uint64_t size);
+  void Peek(uint64_t address, void* bytes, uint64_t size);
+  template <class T>
+  T Read(uint64_t address) {
+    T value;
+    Peek(address, &value, sizeof(value));
+    return value;
+  }
+
+  std::vector<std::string> Violations() const { return memory_->Reports().Lines(); }
+  uint64_t ViolationCount() const { return memory_->Reports().Count(); }
+  sim::Memory& Ram() { return *memory_; }
+  sim::Engine& Clock() { return engine_; }
+  const sim::Trace& Steps() const { return trace_; }
+  const sim::CostTable& Costs() const { return costs_; }
+  uint64_t ParkedPolls() const;
+
+ private:
+  class SimNic;
+
+  FabricOptions options_;
+  sim::CostTable costs_;
+  sim::Engine engine_;
+  std::unique_ptr<sim::Memory> memory_;
+  sim::Faults faults_;
+  sim::Trace trace_;
+  std::unique_ptr<sim::FabricContext> context_;
+  std::vector<std::unique_ptr<sim::NicNode>> nodes_;
+  std::vector<std::unique_ptr<sim::Gpu>> gpus_;
+  std::vector<std::unique_ptr<SimNic>> nics_;
+  std::string launch_error_;
+};
+
+}  // namespace ringpost

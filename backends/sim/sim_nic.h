@@ -1,0 +1,39 @@
+// sim_nic.h: the cold half of a simulated NIC: queues in simulated memory, keys in its table.
+#pragma once
+
+#include <vector>
+
+#include "backends/sim/fabric.h"
+
+namespace ringpost {
+
+class Fabric::SimNic final : public Nic {
+ public:
+  SimNic(sim::NicNode& node, sim::Memory& memory, const sim::Faults& faults)
+      : node_(node), memory_(memory), faults_(faults) {}
+
+  Result<RegisteredMemory> Allocate(Placement placement, uint64_t bytes) override;
+  Result<QpAddress> CreateQp(const QpSpec& spec) override;
+  Result<bool> Connect(const QpAddress& local, const QpAddress& peer) override;
+  Result<QpView> View(const QpAddress& local) const override;
+
+ private:
+  sim::Home HomeOf(Placement placement) const;
+  // A zeroed array of `bytes` out of a pool with this home, aligned to 64 bytes.
+  uint64_t Carve(sim::Home home, uint64_t bytes);
+  void InjectErrorsOf(uint32_t qp_number, uint32_t qpn);
+
+  struct Pool {
+    sim::Home home;
+    uint64_t next = 0;
+    uint64_t end = 0;
+  };
+
+  sim::NicNode& node_;
+  sim::Memory& memory_;
+  const sim::Faults& faults_;
+  std::vector<Pool> pools_;
+  std::vector<QpView> views_;
+};
+
+}  // namespace ringpost

@@ -1,0 +1,241 @@
+// sim_port.h: the Port of a GPU thread in virtual time.
+//
+// Each operation costs what the platform says, acts on simulated memory at the moment when it
+// would be performed (half a round trip after its issue), and leaves its program point for the
+// ordering checker. Private operations run ahead of the clock; shared ones meet it.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "sim/engine/check.h"
+#include "sim/gpu/gpu.h"
+#include "sim/node/nic_node.h"
+#include "transport/port.h"
+
+namespace ringpost {
+
+class SimPort {
+ public:
+  using Masks = FullMasks;
+
+  SimPort(sim::GpuThread& thread, sim::NicNode& nic)
+      : thread_(thread),
+        nic_(nic),
+        memory_(thread.MyGpu().Ram()),
+        costs_(thread.MyGpu().Costs().gpu),
+        agent_(thread.Agent()) {}
+
+  uint32_t ThreadIndex() const { return thread_.Index(); }
+  uint32_t Lane() const { return thread_.Lane(); }
+  uint32_t WarpSize() const { return thread_.MyWarp().Size(); }
+  uint64_t Now() const { return static_cast<uint64_t>(thread_.Local().ps); }
+
+  template <Order O, Scope S, class T>
+  T Load(Ref<T> word, Site site = Site::Here()) {
+    if constexpr (S == Scope::kThread) {
+      thread_.Spend(thread_.l1_cold ? costs_.load_gpu : costs_.load_local);
+      thread_.l1_cold = false;
+      return static_cast<T>(memory_.Load(At(word.address, site), sizeof(T), O, S));
+    } else {
+      const T value = static_cast<T>(LoadShared(word.address, sizeof(T), O, S, site));
+      if constexpr (O != Order::kRelaxed) thread_.l1_cold = true;
+      return value;
+    }
+  }
+
+  template <Order O, Scope S, class T>
+  void Store(Ref<T> word, std::type_identity_t<T> value, Site site = Site::Here()) {
+    if constexpr (S == Scope::kThread) {
+      thread_.Spend(costs_.store_issue);
+      memory_.Store(At(word.address, site), value, sizeof(T), O, S, costs_.fence_acq_rel_gpu);
+    } else {
+      StoreShared(word.address, value, sizeof(T), O, S, site);
+    }
+  }
+
+  template <Order O, Scope S, class T>
+  T FetchAdd(Ref<T> word, std::type_identity_t<T> addend, Site site = Site::Here()) {
+    return Modify<O, S, T>(word, site, [addend](uint64_t old) { return T(T(old) + addend); });
+  }
+  template <Order O, Scope S, class T>
+  T FetchMax(Ref<T> word, std::type_identity_t<T> value, Site site = Site::Here()) {
+    return Modify<O, S, T>(word, site, [value](uint64_t old) { return std::max(T(old), value); });
+  }
+  template <Order O, Scope S, class T>
+  T Exchange(Ref<T> word, std::type_identity_t<T> value, Site site = Site::Here()) {
+    return Modify<O, S, T>(word, site, [value](uint64_t) { return value; });
+  }
+  template <Order O, Scope S, class T>
+  T CompareExchange(Ref<T> word, std::type_identity_t<T> expected, std::type_identity_t<T> desired,
+                    Site site = Site::Here()) {
+    return Modify<O, S, T>(word, site, [expected, desired](uint64_t old) {
+      return T(old) == expected ? desired : T(old);
+    });
+  }
+  // Nothing comes back, so the thread goes on; the maximum is taken when the request arrives.
+  template <Order O, Scope S, class T>
+  void RaiseTo(Ref<T> word, std::type_identity_t<T> value, Site site = Site::Here()) {
+    const sim::Time resume = thread_.Local() + costs_.store_issue;
+    FetchMax<O, S>(word, value, site);
+    if (resume < thread_.Local()) thread_.MoveTo(sim::Later(resume, Clock()));
+  }
+
+  void StorePayload(uint64_t target, const void* source, uint64_t bytes,
+                    Site site = Site::Here()) {
+    thread_.NoteEffect();
+    thread_.Spend(costs_.payload_store * Chunks(bytes));
+    thread_.weak_stores_outstanding = true;
+    const bool written =
+        memory_.Write(At(target, site), source, bytes, costs_.fence_acq_rel_gpu);
+    RINGPOST_CHECK(written, "a thread stored outside allocated memory");
+  }
+  void LoadPayload(void* target, uint64_t source, uint64_t bytes, Site site = Site::Here()) {
+    thread_.NoteEffect();
+    thread_.Sync();
+    const bool read = memory_.Read(At(source, site), target, bytes);
+    RINGPOST_CHECK(read, "a thread read outside allocated memory");
+    thread_.Spend(costs_.payload_load * Chunks(bytes));
+  }
+
+  void StoreWqe(const QpView& qp, uint64_t index, const abi::Segment* segments, uint32_t count,
+                Site site = Site::Here()) {
+    thread_.NoteEffect();
+    const uint32_t lanes = thread_.MyGpu().LanesOn(thread_.MyWarp().Sm());
+    thread_.Spend(costs_.wqe_build + costs_.wqe_segment * count +
+                  costs_.store_port * (lanes - 1));
+    thread_.weak_stores_outstanding = true;
+    for (uint32_t done = 0; done < count; done += abi::kSegmentsPerWqebb) {
+      const uint64_t block = index + done / abi::kSegmentsPerWqebb;
+      const uint64_t slot = MaskSlot(qp, block);
+      memory_.Write(At(qp.sq + slot * abi::kWqebbBytes, site), segments + done,
+                    std::min(count - done, abi::kSegmentsPerWqebb) * abi::kSegmentBytes,
+                    costs_.fence_acq_rel_gpu);
+    }
+  }
+
+  template <Order O, Scope S>
+  void Fence(const QpView&, Site = Site::Here()) {
+    FenceFor(O, S);
+    memory_.Fence(agent_, O, S);
+  }
+
+  template <Order O, Scope S>
+  void StoreDoorbellRecord(const QpView& qp, uint32_t counter, Site site = Site::Here()) {
+    StoreShared(qp.record + abi::kRecordSendOffset, abi::Swap32(counter), sizeof(counter), O, S,
+                site);
+  }
+
+  template <Order O, Scope S>
+  void RingDoorbell(const QpView&, uint64_t value, Site site = Site::Here()) {
+    thread_.NoteEffect();
+    if constexpr (O != Order::kRelaxed) FenceFor(O, S);
+    const sim::Origin origin = memory_.Release(agent_, O, S, site);
+    nic_.Doorbell(thread_.Local(), value, origin);
+    thread_.Spend(costs_.doorbell_store);
+  }
+
+  uint64_t LoadCqeTail(const QpView& qp, uint32_t slot, Site site = Site::Here()) {
+    return LoadShared(qp.cq + uint64_t{slot} * abi::kCqeBytes + abi::kCqeTailOffset, 8,
+                      Order::kRelaxed, Scope::kSystem, site);
+  }
+  uint64_t LoadCqeError(const QpView& qp, uint32_t slot, Site site = Site::Here()) {
+    uint64_t word = 0;
+    LoadPayload(&word, qp.cq + uint64_t{slot} * abi::kCqeBytes + abi::kCqeTailOffset - 8, 8, site);
+    return word;
+  }
+
+  void SyncWarp() {
+    thread_.NoteEffect();
+    thread_.MyWarp().Meet(thread_, costs_.warp_sync, true);
+  }
+  uint64_t Shuffle(uint64_t value, uint32_t source) {
+    thread_.NoteEffect();
+    return thread_.MyWarp().Exchange(thread_, value, source, costs_.shuffle);
+  }
+  uint32_t Ballot(bool predicate) {
+    thread_.NoteEffect();
+    return thread_.MyWarp().Ballot(thread_, predicate, costs_.shuffle);
+  }
+  bool Relax(uint64_t deadline) {
+    const sim::Time limit = deadline > static_cast<uint64_t>(sim::Time::Never().ps)
+                                ? sim::Time::Never()
+                                : sim::Time{static_cast<int64_t>(deadline)};
+    return thread_.Relax(limit, costs_.spin);
+  }
+
+ private:
+  sim::Access At(uint64_t address, Site site) const {
+    return {agent_, address, thread_.Local(), site};
+  }
+  sim::Time Clock() { return thread_.MyGpu().Clock().Now(); }
+  static int64_t Chunks(uint64_t bytes) { return static_cast<int64_t>((bytes + 15) / 16); }
+  static uint64_t MaskSlot(const QpView& qp, uint64_t index) { return index & (qp.depth - 1); }
+
+  bool OnGpu(uint64_t address) {
+    const sim::Region* region = memory_.Space().Find(address, 1);
+    return region == nullptr || region->home.kind == sim::HomeKind::kGpu;
+  }
+
+  uint64_t LoadShared(uint64_t address, uint32_t size, Order order, Scope scope, Site site) {
+    const sim::Duration round_trip = OnGpu(address) ? costs_.load_gpu : costs_.load_host;
+    thread_.Spend(round_trip / 2);
+    thread_.Sync();
+    thread_.NoteLoad(address);
+    const uint64_t value = memory_.Load(At(address, site), size, order, scope);
+    thread_.Spend(round_trip - round_trip / 2);
+    return value;
+  }
+
+  void StoreShared(uint64_t address, uint64_t value, uint32_t size, Order order, Scope scope,
+                   Site site) {
+    thread_.NoteEffect();
+    if (order != Order::kRelaxed) FenceFor(order, scope);
+    const sim::Duration way = (OnGpu(address) ? costs_.load_gpu : costs_.load_host) / 2;
+    memory_.Store(At(address, site), value, size, order, scope, way);
+    thread_.Spend(costs_.store_issue);
+  }
+
+  template <Order O, Scope S, class T, class F>
+  T Modify(Ref<T> word, Site site, F&& next) {
+    thread_.NoteEffect();
+    if constexpr (O == Order::kRelease || O == Order::kAcqRel || O == Order::kSeqCst) {
+      FenceFor(O, S);
+    }
+    const sim::Duration round_trip =
+        OnGpu(word.address) ? costs_.atomic_gpu : costs_.atomic_host;
+    thread_.Spend(round_trip / 2);
+    thread_.Sync();
+    // One address serves one atomic at a time.
+    const sim::Time served =
+        memory_.ReserveAtomic(word.address, Clock(), costs_.atomic_same_address);
+    if (Clock() < served) {
+      thread_.MoveTo(served);
+      thread_.Sync();
+    }
+    const T old = static_cast<T>(memory_.Modify(At(word.address, site), sizeof(T), O, S, next));
+    thread_.Spend(round_trip - round_trip / 2);
+    return old;
+  }
+
+  // What a fence, or the fence inside a release, costs here.
+  void FenceFor(Order order, Scope scope) {
+    thread_.NoteEffect();
+    thread_.Spend(costs_.Fence(order, scope, thread_.weak_stores_outstanding));
+    const bool releases = order != Order::kAcquire && order != Order::kRelaxed;
+    if (releases && scope >= Scope::kGpu) thread_.weak_stores_outstanding = false;
+    // An acquire drops L1, so the next look at this thread's own words goes to L2.
+    if (order == Order::kAcquire && scope >= Scope::kGpu) thread_.l1_cold = true;
+  }
+
+  sim::GpuThread& thread_;
+  sim::NicNode& nic_;
+  sim::Memory& memory_;
+  const sim::GpuCosts& costs_;
+  sim::AgentId agent_;
+};
+
+static_assert(Port<SimPort>);
+
+}  // namespace ringpost

@@ -1,0 +1,65 @@
+#include "sim/cost/cost_table.h"
+
+namespace ringpost::sim {
+
+Duration GpuCosts::Fence(Order order, Scope scope, bool weak_stores_outstanding) const {
+  if (order == Order::kRelaxed || order == Order::kAcquire || scope == Scope::kThread) return {};
+  if (scope == Scope::kCta) return fence_cta;
+  const bool sequential = order == Order::kSeqCst;
+  if (scope == Scope::kSystem) return sequential ? fence_sc_system : fence_acq_rel_system;
+  if (sequential) return fence_sc_gpu;
+  return weak_stores_outstanding ? fence_acq_rel_gpu : fence_acq_rel_gpu_idle;
+}
+
+namespace {
+
+GpuCosts MakeGpuCosts(const Platform& p, double mhz) {
+  const auto time = [mhz](const Parameter& parameter) { return TimeOf(parameter, mhz); };
+  GpuCosts c;
+  c.wqe_build = time(p.wqe_build);
+  c.wqe_segment = time(p.wqe_segment);
+  c.store_port = time(p.store_port);
+  c.payload_load = time(p.payload_load);
+  c.payload_store = time(p.payload_store);
+  c.store_issue = time(p.store_issue);
+  c.doorbell_store = time(p.doorbell_store);
+  c.load_local = time(p.load_local);
+  c.load_gpu = time(p.load_gpu);
+  c.load_host = time(p.load_host);
+  c.atomic_gpu = time(p.atomic_gpu);
+  c.atomic_host = time(p.atomic_host);
+  c.atomic_same_address = time(p.atomic_same_address);
+  c.fence_cta = time(p.fence_cta);
+  c.fence_acq_rel_gpu = time(p.fence_acq_rel_gpu);
+  c.fence_acq_rel_gpu_idle = time(p.fence_acq_rel_gpu_idle);
+  c.fence_sc_gpu = time(p.fence_sc_gpu);
+  c.fence_acq_rel_system = time(p.fence_acq_rel_system);
+  c.fence_sc_system = time(p.fence_sc_system);
+  c.warp_sync = time(p.warp_sync);
+  c.shuffle = time(p.shuffle);
+  c.spin = time(p.spin);
+  return c;
+}
+
+}  // namespace
+
+CostTable MakeCostTable(const Platform& p, double sm_clock_mhz) {
+  CostTable table;
+  table.sm_clock_mhz = sm_clock_mhz > 0 ? sm_clock_mhz : p.sm_clock.value;
+  const double mhz = table.sm_clock_mhz;
+  const auto time = [mhz](const Parameter& parameter) { return TimeOf(parameter, mhz); };
+  table.sms_count = static_cast<uint32_t>(p.sms_count.value);
+  table.gpu = MakeGpuCosts(p, mhz);
+  table.path = {time(p.doorbell_delivery), time(p.read_gpu), time(p.read_host),
+                time(p.write_gpu), time(p.write_host)};
+  table.nic = {time(p.doorbell_service), time(p.fetch_service), time(p.qp_serial),
+               time(p.transmit),         time(p.receive),       time(p.cqe_service),
+               time(p.nic_latency),      time(p.context_miss)};
+  table.link.ps_per_byte = 8000.0 / p.link_rate.value;
+  table.link.header_bytes = static_cast<uint32_t>(p.header_bytes.value);
+  table.link.mtu = static_cast<uint32_t>(p.mtu.value);
+  table.link.hop = time(p.hop_latency);
+  return table;
+}
+
+}  // namespace ringpost::sim

@@ -1,0 +1,55 @@
+// cost_table.h: a platform's parameters as durations at one SM clock, ready for the hot path.
+#pragma once
+
+#include "sim/cost/platform.h"
+#include "sim/engine/time.h"
+#include "transport/order.h"
+
+namespace ringpost::sim {
+
+struct GpuCosts {
+  Duration wqe_build, wqe_segment, store_port, payload_load, payload_store;
+  Duration store_issue, doorbell_store, load_local, load_gpu, load_host;
+  Duration atomic_gpu, atomic_host, atomic_same_address;
+  Duration fence_cta, fence_acq_rel_gpu, fence_acq_rel_gpu_idle, fence_sc_gpu;
+  Duration fence_acq_rel_system, fence_sc_system;
+  Duration warp_sync, shuffle, spin;
+
+  // One cost per kind, scope and what the fence waits for. An acquire waits for nothing: loads
+  // before it have returned.
+  Duration Fence(Order order, Scope scope, bool weak_stores_outstanding) const;
+};
+
+struct PathCosts {
+  Duration doorbell_delivery, read_gpu, read_host, write_gpu, write_host;
+};
+
+struct NicCosts {
+  Duration doorbell_service, fetch_service, qp_serial, transmit, receive, cqe_service;
+  Duration latency, context_miss;
+};
+
+struct LinkCosts {
+  double ps_per_byte = 0;
+  uint32_t header_bytes = 0;
+  uint32_t mtu = 4096;
+  Duration hop;
+
+  Duration Serialise(uint64_t bytes) const {
+    return {static_cast<int64_t>(static_cast<double>(bytes) * ps_per_byte + 0.5)};
+  }
+};
+
+struct CostTable {
+  GpuCosts gpu;
+  PathCosts path;
+  NicCosts nic;
+  LinkCosts link;
+  uint32_t sms_count = 1;
+  double sm_clock_mhz = 0;
+};
+
+// `sm_clock_mhz` overrides the platform's clock; 0 keeps it.
+CostTable MakeCostTable(const Platform& platform, double sm_clock_mhz);
+
+}  // namespace ringpost::sim

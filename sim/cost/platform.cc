@@ -1,0 +1,85 @@
+#include "sim/cost/platform.h"
+
+namespace ringpost::sim {
+namespace {
+
+using P = Platform;
+
+std::vector<ParameterInfo> MakeParameters() {
+  return {
+      {"gpu.sm_clock", &P::sm_clock, Unit::kMegahertz, "SM clock"},
+      {"gpu.sms_count", &P::sms_count, Unit::kCount, "streaming multiprocessors"},
+      {"gpu.wqe_build", &P::wqe_build, Unit::kTime, "arithmetic of building one WQE"},
+      {"gpu.wqe_segment", &P::wqe_segment, Unit::kTime, "one 16-byte store into a ring slot"},
+      {"gpu.store_port", &P::store_port, Unit::kTime,
+       "added to a WQE store for each further lane of the SM that stores alongside"},
+      {"gpu.payload_load", &P::payload_load, Unit::kTime, "16 bytes of payload read by a thread"},
+      {"gpu.payload_store", &P::payload_store, Unit::kTime,
+       "16 bytes of payload written by a thread"},
+      {"gpu.store_issue", &P::store_issue, Unit::kTime, "one posted word store"},
+      {"gpu.doorbell_store", &P::doorbell_store, Unit::kTime, "one posted store to the UAR"},
+      {"gpu.load_local", &P::load_local, Unit::kTime, "thread-scope load that hits L1"},
+      {"gpu.load_gpu", &P::load_gpu, Unit::kTime, "load served by L2, round trip"},
+      {"gpu.load_host", &P::load_host, Unit::kTime, "load of host memory, round trip"},
+      {"gpu.atomic_gpu", &P::atomic_gpu, Unit::kTime, "atomic served by L2, round trip"},
+      {"gpu.atomic_host", &P::atomic_host, Unit::kTime, "atomic on host memory, round trip"},
+      {"gpu.atomic_same_address", &P::atomic_same_address, Unit::kTime,
+       "service time of one address under contention"},
+      {"gpu.fence_cta", &P::fence_cta, Unit::kTime, "a fence at CTA scope"},
+      {"gpu.fence_acq_rel_gpu", &P::fence_acq_rel_gpu, Unit::kTime,
+       "release or acq_rel at GPU scope with weak stores outstanding"},
+      {"gpu.fence_acq_rel_gpu_idle", &P::fence_acq_rel_gpu_idle, Unit::kTime,
+       "release or acq_rel at GPU scope with no weak store outstanding"},
+      {"gpu.fence_sc_gpu", &P::fence_sc_gpu, Unit::kTime, "fence.sc at GPU scope"},
+      {"gpu.fence_acq_rel_system", &P::fence_acq_rel_system, Unit::kTime,
+       "release or acq_rel at system scope"},
+      {"gpu.fence_sc_system", &P::fence_sc_system, Unit::kTime, "fence.sc at system scope"},
+      {"gpu.warp_sync", &P::warp_sync, Unit::kTime, "warp barrier"},
+      {"gpu.shuffle", &P::shuffle, Unit::kTime, "warp shuffle or ballot"},
+      {"gpu.spin", &P::spin, Unit::kTime, "the rest of one turn of a polling loop"},
+      {"path.doorbell_delivery", &P::doorbell_delivery, Unit::kTime, "UAR store until the NIC"},
+      {"path.read_gpu", &P::read_gpu, Unit::kTime, "NIC reads GPU memory, round trip"},
+      {"path.read_host", &P::read_host, Unit::kTime, "NIC reads host memory, round trip"},
+      {"path.write_gpu", &P::write_gpu, Unit::kTime, "NIC write until visible in GPU memory"},
+      {"path.write_host", &P::write_host, Unit::kTime, "NIC write until visible in host memory"},
+      {"nic.doorbell_service", &P::doorbell_service, Unit::kTime, "doorbell stage, per doorbell"},
+      {"nic.fetch_service", &P::fetch_service, Unit::kTime, "WQE fetch stage, per WQEBB"},
+      {"nic.qp_serial", &P::qp_serial, Unit::kTime, "serial stage of one QP, per WQE"},
+      {"nic.transmit", &P::transmit, Unit::kTime, "transmit stage, per packet"},
+      {"nic.receive", &P::receive, Unit::kTime, "receive stage, per packet"},
+      {"nic.cqe_service", &P::cqe_service, Unit::kTime, "CQE stage, per CQE"},
+      {"nic.latency", &P::nic_latency, Unit::kTime, "pipeline latency, each of send and receive"},
+      {"nic.context_miss", &P::context_miss, Unit::kTime, "QP context read from host memory"},
+      {"link.rate", &P::link_rate, Unit::kGigabitsPerSecond, "link rate"},
+      {"link.header_bytes", &P::header_bytes, Unit::kBytes, "wire bytes per packet beside payload"},
+      {"link.mtu", &P::mtu, Unit::kBytes, "payload bytes per packet"},
+      {"link.hop_latency", &P::hop_latency, Unit::kTime, "port to port through the switch"},
+  };
+}
+
+}  // namespace
+
+const std::vector<ParameterInfo>& Parameters() {
+  static const std::vector<ParameterInfo> parameters = MakeParameters();
+  return parameters;
+}
+
+const char* NameOf(Provenance provenance) {
+  switch (provenance) {
+    case Provenance::kPaper:
+      return "paper";
+    case Provenance::kDatasheet:
+      return "datasheet";
+    case Provenance::kMeasured:
+      return "measured";
+    case Provenance::kFitted:
+      return "fitted";
+  }
+  return "fitted";
+}
+
+Duration TimeOf(const Parameter& parameter, double sm_clock_mhz) {
+  return Duration::Ns(parameter.cycles * 1000.0 / sm_clock_mhz + parameter.ns);
+}
+
+}  // namespace ringpost::sim

@@ -1,0 +1,96 @@
+// platform.h: what one platform's hardware costs: named parameters with provenance.
+//
+// A platform file (configs/platforms/*.yaml) fills exactly this struct. No parameter belongs to a
+// figure, a policy or a library: each prices one operation of the GPU or one stage on the way from
+// a doorbell to a CQE. A GPU operation has a part in SM cycles and a part in time, because some of
+// it scales with the SM clock and some does not. kParameters (platform.cc) is the table from which
+// the parser, `ringpost config` and configs/README.md are made.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/engine/time.h"
+
+namespace ringpost::sim {
+
+enum class Provenance : uint8_t { kPaper, kDatasheet, kMeasured, kFitted };
+
+// One number of a platform file. Which fields are used depends on its unit (see Unit).
+struct Parameter {
+  double cycles = 0;  // kTime: SM cycles
+  double ns = 0;      // kTime: nanoseconds
+  double value = 0;   // other units: MHz, Gb/s, bytes, or a count
+  Provenance provenance = Provenance::kFitted;
+  std::string source;
+};
+
+enum class Unit : uint8_t { kTime, kMegahertz, kGigabitsPerSecond, kBytes, kCount };
+
+// Which cache model holds a kind of NIC state, and how many entries it has.
+struct CacheSpec {
+  std::string model = "infinite";  // infinite | lru
+  uint64_t entries_count = 0;      // ignored by `infinite`
+};
+
+struct Platform {
+  std::string name;
+  std::string link_layer = "infiniband";  // infiniband | roce
+
+  // GPU: clock, size and operation costs. A "weak" store is a plain payload or WQE store.
+  Parameter sm_clock, sms_count;
+  Parameter wqe_build;     // arithmetic of one WQE: address, index, byte order
+  Parameter wqe_segment;   // one 16-byte store into a ring slot
+  Parameter store_port;    // each further lane of an SM that stores a WQE alongside
+  Parameter payload_load;  // 16 bytes of payload read by a thread
+  Parameter payload_store;
+  Parameter store_issue;          // one posted word store
+  Parameter doorbell_store;       // one posted 64-bit store to the UAR
+  Parameter load_local;           // thread-scope load that hits L1
+  Parameter load_gpu;             // load served by L2 (round trip)
+  Parameter load_host;            // load of host memory over the bus (round trip)
+  Parameter atomic_gpu;           // atomic at L2 (round trip)
+  Parameter atomic_host;          // atomic on host memory (round trip)
+  Parameter atomic_same_address;  // service time of one address
+  Parameter fence_cta;            // any fence at CTA scope
+  Parameter fence_acq_rel_gpu;    // with weak stores outstanding: until they are in L2
+  Parameter fence_acq_rel_gpu_idle;
+  Parameter fence_sc_gpu;
+  Parameter fence_acq_rel_system;
+  Parameter fence_sc_system;
+  Parameter warp_sync, shuffle, spin;  // spin: the rest of a polling turn
+
+  // Paths between GPU, host and NIC.
+  Parameter doorbell_delivery;     // UAR store to NIC
+  Parameter read_gpu, read_host;   // NIC reads memory: round trip
+  Parameter write_gpu, write_host;  // NIC writes memory: until it is visible at home
+
+  // NIC stages: each FIFO stage has a service time; `latency` is the pipeline each way.
+  Parameter doorbell_service, fetch_service, qp_serial, transmit, receive, cqe_service;
+  Parameter nic_latency;
+  Parameter context_miss;  // reading a QP context from host memory
+
+  // Wire.
+  Parameter link_rate, header_bytes, mtu, hop_latency;
+
+  CacheSpec requester_context, responder_context;
+};
+
+// One row of the parameter table.
+struct ParameterInfo {
+  const char* key;  // e.g. "gpu.wqe_build", the path in the platform file
+  Parameter Platform::*member;
+  Unit unit;
+  const char* meaning;
+};
+
+const std::vector<ParameterInfo>& Parameters();
+
+const char* NameOf(Provenance provenance);
+
+// The time of a kTime parameter at an SM clock in MHz.
+Duration TimeOf(const Parameter& parameter, double sm_clock_mhz);
+
+}  // namespace ringpost::sim

@@ -1,0 +1,136 @@
+// engine.h: the clock and the event loop of one simulation.
+//
+// Handlers are registered once and named by number, so that an event is 16 bytes. Events of equal
+// time run in the order in which they were scheduled. Single-threaded; owns nothing but its queue.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/engine/event_queue.h"
+#include "sim/engine/time.h"
+
+namespace ringpost::sim {
+
+using HandlerFn = void (*)(void* context);
+
+class Engine {
+ public:
+  Engine() { handlers_.reserve(1024); }
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  Time Now() const { return now_; }
+  uint64_t EventsRun() const { return events_; }
+
+  // Registers a handler for the life of the engine. At most 2^24.
+  uint32_t Register(HandlerFn fn, void* context);
+
+  // A place in the order of events of equal time; taken when the logical event is made.
+  uint64_t TakeSequence() { return sequence_++; }
+
+  void Schedule(Time time, uint32_t node) { ScheduleAs(time, node, TakeSequence()); }
+  void ScheduleAs(Time time, uint32_t node, uint64_t sequence) {
+    queue_.Push({time < now_ ? now_.ps : time.ps, (sequence << Event::kNodeBits) | node});
+  }
+
+  // Moves the clock to `time` if nothing happens before or at it; a thread then need not yield.
+  bool TryAdvance(Time time) {
+    if (stopped_ || limit_ < time || (!queue_.Empty() && queue_.Top().time_ps <= time.ps)) {
+      return false;
+    }
+    now_ = Later(now_, time);
+    return true;
+  }
+
+  // Runs events until none is left, Stop is called, or the next lies beyond `limit`.
+  void Run(Time limit = Time::Never());
+  void Stop() { stopped_ = true; }
+  bool Idle() const { return queue_.Empty(); }
+
+ private:
+  struct Handler {
+    HandlerFn fn;
+    void* context;
+  };
+
+  WheelQueue queue_;
+  std::vector<Handler> handlers_;
+  Time now_;
+  uint64_t sequence_ = 0;
+  uint64_t events_ = 0;
+  bool stopped_ = false;
+  Time limit_ = Time::Never();
+};
+
+// A FIFO with a constant or monotone delay: only its head is in the event queue, with the order it
+// was given when it was put. Items are linked through `T::next`; `T::due` and `T::sequence` are
+// the channel's. An item that would leave before the one in front of it is a modelling fault.
+template <class T>
+class Channel {
+ public:
+  using Sink = void (*)(void* context, T& item);
+
+  Channel() = default;
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  void Attach(Engine& engine, Sink sink, void* context) {
+    engine_ = &engine;
+    sink_ = sink;
+    context_ = context;
+    node_ = engine.Register(&Channel::Fire, this);
+  }
+
+  // Keeps the order of `due`; an earlier item is sorted in from the tail.
+  void Put(Time due, T& item) {
+    item.due = due;
+    item.sequence = engine_->TakeSequence();
+    item.next = nullptr;
+    if (head_ == nullptr) {
+      head_ = tail_ = &item;
+      engine_->ScheduleAs(due, node_, item.sequence);
+    } else if (!(due < tail_->due)) {
+      tail_->next = &item;
+      tail_ = &item;
+    } else {
+      InsertSorted(item);
+    }
+  }
+
+  bool Empty() const { return head_ == nullptr; }
+
+ private:
+  static void Fire(void* self) {
+    Channel& channel = *static_cast<Channel*>(self);
+    T* item = channel.head_;
+    // An earlier head was sorted in: the event of the former head finds another one, not yet due.
+    if (item == nullptr || channel.engine_->Now() < item->due) return;
+    channel.head_ = item->next;
+    if (channel.head_ != nullptr) {
+      channel.engine_->ScheduleAs(channel.head_->due, channel.node_, channel.head_->sequence);
+    } else {
+      channel.tail_ = nullptr;
+    }
+    channel.sink_(channel.context_, *item);
+  }
+
+  void InsertSorted(T& item) {
+    T** link = &head_;
+    while (!(item.due < (*link)->due)) link = &(*link)->next;
+    item.next = *link;
+    const bool new_head = link == &head_;
+    *link = &item;
+    if (new_head) engine_->ScheduleAs(item.due, node_, item.sequence);
+  }
+
+  Engine* engine_ = nullptr;
+  Sink sink_ = nullptr;
+  void* context_ = nullptr;
+  T* head_ = nullptr;
+  T* tail_ = nullptr;
+  uint32_t node_ = 0;
+};
+
+}  // namespace ringpost::sim

@@ -1,0 +1,128 @@
+#include "sim/engine/fibre.h"
+
+#include <sys/mman.h>
+
+#include <boost/context/detail/fcontext.hpp>
+#include <cstring>
+
+#include "sim/engine/check.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace ringpost::sim {
+namespace {
+
+namespace context = boost::context::detail;
+
+constexpr uint64_t kCanary = 0x52696e67706f7374ull;
+// Page-aligned tops would all map to the same cache sets; 13 lines apart they spread.
+constexpr size_t kColour = 832;
+constexpr size_t kPage = 4096;
+
+}  // namespace
+
+StackSlab::StackSlab(size_t count, size_t bytes)
+    : bytes_(bytes * kStackFactor), total_(count * bytes_) {
+  void* map = mmap(nullptr, total_ == 0 ? kPage : total_, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  RINGPOST_CHECK(map != MAP_FAILED, "cannot reserve the address space of the stacks");
+  base_ = static_cast<char*>(map);
+}
+
+StackSlab::~StackSlab() { munmap(base_, total_ == 0 ? kPage : total_); }
+
+size_t StackSlab::Take() {
+  size_t index = next_;
+  if (free_.empty()) {
+    ++next_;
+  } else {
+    index = free_.back();
+    free_.pop_back();
+  }
+  RINGPOST_CHECK((index + 1) * bytes_ <= total_, "more fibres than stacks");
+  std::memcpy(Bottom(index), &kCanary, sizeof(kCanary));
+  return index;
+}
+
+char* StackSlab::Top(size_t index) const {
+  return base_ + (index + 1) * bytes_ - (index * kColour) % kPage / 64 * 64;
+}
+
+void StackSlab::CheckCanary(size_t index) const {
+  uint64_t word = 0;
+  std::memcpy(&word, Bottom(index), sizeof(word));
+  RINGPOST_CHECK(word == kCanary,
+                 "a simulated thread has overflowed its stack; raise engine.stack_size");
+}
+
+struct Fibre::Trampoline {
+  static void Run(context::transfer_t transfer) {
+    Fibre* self = static_cast<Fibre*>(transfer.data);
+    self->caller_ = transfer.fctx;
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(nullptr, &self->caller_bottom_, &self->caller_size_);
+#endif
+    self->entry_(self->argument_);
+    self->done_ = true;
+    self->SwitchOut(true);
+    __builtin_unreachable();
+  }
+};
+
+void Fibre::Start(StackSlab& slab, size_t index, Entry entry, void* argument) {
+  slab_ = &slab;
+  stack_ = index;
+  entry_ = entry;
+  argument_ = argument;
+  done_ = false;
+  const size_t size = static_cast<size_t>(slab.Top(index) - slab.Bottom(index));
+  context_ = context::make_fcontext(slab.Top(index), size, &Trampoline::Run);
+#if defined(__SANITIZE_ADDRESS__)
+  bottom_ = slab.Bottom(index);
+  size_ = size;
+#endif
+#if defined(__SANITIZE_THREAD__)
+  tsan_fibre_ = __tsan_create_fiber(0);
+#endif
+}
+
+void Fibre::Resume() {
+#if defined(__SANITIZE_ADDRESS__)
+  void* fake = nullptr;
+  __sanitizer_start_switch_fiber(&fake, bottom_, size_);
+#endif
+#if defined(__SANITIZE_THREAD__)
+  tsan_caller_ = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(tsan_fibre_, 0);
+#endif
+  context_ = context::jump_fcontext(context_, this).fctx;
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
+#endif
+#if defined(__SANITIZE_THREAD__)
+  if (done_) __tsan_destroy_fiber(tsan_fibre_);
+#endif
+}
+
+void Fibre::Yield() { SwitchOut(false); }
+
+void Fibre::SwitchOut([[maybe_unused]] bool last) {
+  slab_->CheckCanary(stack_);
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_start_switch_fiber(last ? nullptr : &fake_stack_, caller_bottom_, caller_size_);
+#endif
+#if defined(__SANITIZE_THREAD__)
+  __tsan_switch_to_fiber(tsan_caller_, 0);
+#endif
+  caller_ = context::jump_fcontext(caller_, nullptr).fctx;
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(fake_stack_, &caller_bottom_, &caller_size_);
+#endif
+}
+
+}  // namespace ringpost::sim

@@ -1,0 +1,85 @@
+// fibre.h: the stacks on which simulated threads run, and the switch between them.
+//
+// Transport source runs unmodified on these: a stackful fibre may stop anywhere inside it. All
+// stacks come from one mapping that takes memory only when touched; tops are coloured so that
+// they do not share cache sets, and a canary at the bottom tells of an overflow. Under ASan and
+// TSan each switch is announced. One thread of the operating system runs all fibres of an engine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ringpost::sim {
+
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr size_t kStackFactor = 4;
+#elif defined(__SANITIZE_THREAD__)
+inline constexpr size_t kStackFactor = 4;
+#else
+inline constexpr size_t kStackFactor = 1;
+#endif
+
+class StackSlab {
+ public:
+  // Reserves `count` stacks of `bytes` (a multiple of 4096, times kStackFactor) each.
+  StackSlab(size_t count, size_t bytes);
+  ~StackSlab();
+  StackSlab(const StackSlab&) = delete;
+  StackSlab& operator=(const StackSlab&) = delete;
+
+  static size_t BytesFor(size_t count, size_t bytes) { return count * bytes * kStackFactor; }
+
+  size_t Take();
+  void Return(size_t index) { free_.push_back(index); }
+  char* Top(size_t index) const;
+  char* Bottom(size_t index) const { return base_ + index * bytes_; }
+  // Aborts with a clear message when the stack has overflowed.
+  void CheckCanary(size_t index) const;
+
+ private:
+  size_t bytes_;
+  size_t total_;
+  char* base_;
+  size_t next_ = 0;
+  std::vector<size_t> free_;
+};
+
+class Fibre {
+ public:
+  using Entry = void (*)(void* argument);
+
+  // Prepares the fibre on stack `index` of `slab`; it starts at the first Resume.
+  void Start(StackSlab& slab, size_t index, Entry entry, void* argument);
+  // Runs the fibre until it yields or ends. Not from inside a fibre.
+  void Resume();
+  // Back to whoever resumed. Only from inside the fibre.
+  void Yield();
+  bool Done() const { return done_; }
+  size_t Stack() const { return stack_; }
+
+ private:
+  struct Trampoline;
+  void SwitchOut(bool last);
+
+  void* context_ = nullptr;
+  void* caller_ = nullptr;
+  Entry entry_ = nullptr;
+  void* argument_ = nullptr;
+  StackSlab* slab_ = nullptr;
+  size_t stack_ = 0;
+  bool done_ = false;
+#if defined(__SANITIZE_ADDRESS__)
+  const void* bottom_ = nullptr;
+  size_t size_ = 0;
+  void* fake_stack_ = nullptr;
+  const void* caller_bottom_ = nullptr;
+  size_t caller_size_ = 0;
+#endif
+#if defined(__SANITIZE_THREAD__)
+  void* tsan_fibre_ = nullptr;
+  void* tsan_caller_ = nullptr;
+#endif
+};
+
+}  // namespace ringpost::sim

@@ -1,0 +1,167 @@
+#include "sim/gpu/gpu_thread.h"
+
+#include "sim/engine/check.h"
+#include "sim/gpu/gpu.h"
+
+namespace ringpost::sim {
+
+void Warp::AddLane(GpuThread& lane, AgentId agent) {
+  lanes_.push_back(&lane);
+  agents_.push_back(agent);
+  for (auto& values : values_) values.push_back(0);
+  ++running_;
+}
+
+void Warp::Meet(GpuThread& lane, Duration cost, bool synchronises) {
+  cost_ = cost;
+  synchronises_ = synchronises;
+  if (++arrived_ == running_) released_ = true;
+  lane.Yield();
+}
+
+void Warp::RunReleased() {
+  while (released_) {
+    released_ = false;
+    arrived_ = 0;
+    ++round_;
+    if (synchronises_) gpu_.Ram().Barrier(agents_, kGroupBit | id_);
+    Time latest;
+    for (const GpuThread* lane : lanes_) {
+      if (!lane->Done()) latest = Later(latest, lane->Local());
+    }
+    latest += cost_;
+    for (GpuThread* lane : lanes_) {
+      if (lane->Done()) continue;
+      lane->MoveTo(latest);
+      lane->Resume();
+    }
+  }
+}
+
+uint64_t Warp::Exchange(GpuThread& lane, uint64_t value, uint32_t source, Duration cost) {
+  std::vector<uint64_t>& values = values_[round_ % 2];
+  values[lane.Lane()] = value;
+  Meet(lane, cost, false);
+  return values[source % values.size()];
+}
+
+uint32_t Warp::Ballot(GpuThread& lane, bool predicate, Duration cost) {
+  std::vector<uint64_t>& values = values_[round_ % 2];
+  values[lane.Lane()] = predicate ? 1 : 0;
+  Meet(lane, cost, false);
+  uint32_t bits = 0;
+  for (size_t i = 0; i < values.size(); ++i) bits |= static_cast<uint32_t>(values[i]) << i;
+  return bits;
+}
+
+GpuThread::GpuThread(Gpu& gpu, Warp& warp, AgentId agent, uint32_t index, uint32_t lane)
+    : gpu_(gpu), warp_(warp), agent_(agent), index_(index), lane_(lane) {
+  node_ = gpu.Clock().Register(&GpuThread::Wake, this);
+  for (Watch& watch : watches_) watch = {nullptr, this, agent, nullptr};
+}
+
+void GpuThread::Launch(Time start, StackSlab& slab, Fibre::Entry entry, void* argument) {
+  local_ = start;
+  turn_start_ = start;
+  fibre_.Start(slab, slab.Take(), entry, argument);
+  ScheduleWake(start);
+}
+
+void GpuThread::Resume() {
+  fibre_.Resume();
+  if (done_) gpu_.ThreadEnded(*this);
+}
+
+void GpuThread::Wake(void* self) {
+  GpuThread& thread = *static_cast<GpuThread*>(self);
+  // A newer, earlier wake-up has replaced this one.
+  if (thread.done_ || thread.gpu_.Clock().Now() != thread.wake_) return;
+  thread.wake_ = Time::Never();
+  thread.Resume();
+  thread.warp_.RunReleased();
+}
+
+void GpuThread::ScheduleWake(Time time) {
+  wake_ = time;
+  gpu_.Clock().Schedule(time, node_);
+}
+
+void GpuThread::Sync() {
+  Engine& engine = gpu_.Clock();
+  if (!(engine.Now() < local_) || engine.TryAdvance(local_)) return;
+  ScheduleWake(local_);
+  Yield();
+}
+
+void GpuThread::NoteLoad(uint64_t address) {
+  if (turn_loads_ == 0) turn_sample_ = gpu_.Clock().Now();
+  if (turn_loads_ < kMaxWatches) {
+    turn_addresses_[turn_loads_] = address;
+    turn_versions_[turn_loads_] = gpu_.Ram().Version(address);
+  }
+  ++turn_loads_;
+}
+
+void GpuThread::EndTurn() {
+  turn_start_ = local_;
+  turn_loads_ = 0;
+  turn_pure_ = true;
+}
+
+// The first time at or after `time` at which this loop would have loaded, moved back to the start
+// of that turn.
+Time GpuThread::Aligned(Time time) const {
+  const Duration offset = turn_sample_ - turn_start_;
+  const Duration behind = time - (local_ + offset);
+  if (behind.ps <= 0) return local_;
+  const int64_t turns = (behind.ps + turn_period_.ps - 1) / turn_period_.ps;
+  return local_ + turn_period_ * turns;
+}
+
+bool GpuThread::Relax(Time deadline, Duration spin) {
+  local_ += spin;
+  Memory& memory = gpu_.Ram();
+  if (gpu_.Cancelled() || !(local_ < deadline)) {
+    EndTurn();
+    return false;
+  }
+  bool can_park = turn_pure_ && turn_loads_ > 0 && turn_loads_ <= kMaxWatches;
+  Time change = Time::Never();
+  for (uint32_t i = 0; can_park && i < turn_loads_; ++i) {
+    can_park = memory.Version(turn_addresses_[i]) == turn_versions_[i];
+    change = Earlier(change, memory.NextChange(agent_, turn_addresses_[i], turn_sample_));
+  }
+  if (!can_park) {
+    EndTurn();
+    // A loop that only spends time must let it pass.
+    Sync();
+    return !gpu_.Cancelled();
+  }
+  turn_period_ = local_ - turn_start_;
+  RINGPOST_CHECK(turn_period_.ps > 0, "a waiting loop must cost time");
+  for (uint32_t i = 0; i < turn_loads_; ++i) memory.AddWatch(watches_[i], turn_addresses_[i]);
+  const Time parked_at = local_;
+  parked_ = true;
+  Time wake = change == Time::Never() ? Time::Never() : Aligned(change);
+  if (deadline != Time::Never()) wake = Earlier(wake, deadline);
+  if (wake != Time::Never()) ScheduleWake(Later(wake, gpu_.Clock().Now()));
+  Yield();
+  parked_ = false;
+  for (uint32_t i = 0; i < turn_loads_; ++i) memory.RemoveWatch(watches_[i]);
+  local_ = Later(local_, gpu_.Clock().Now());
+  gpu_.CountParkedPolls(static_cast<uint64_t>((local_ - parked_at).ps / turn_period_.ps));
+  EndTurn();
+  return !gpu_.Cancelled();
+}
+
+void GpuThread::OnChange(Time time) {
+  if (!parked_) return;
+  const Time wake = Aligned(time);
+  if (wake < wake_) ScheduleWake(Later(wake, gpu_.Clock().Now()));
+}
+
+void GpuThread::Cancel() {
+  if (parked_ && !done_) ScheduleWake(gpu_.Clock().Now());
+}
+
+}  // namespace ringpost::sim

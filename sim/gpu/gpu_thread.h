@@ -1,0 +1,130 @@
+// gpu_thread.h: one GPU thread in virtual time: its own clock, its fibre, and how it waits.
+//
+// A thread runs ahead of the engine: work that nobody else can observe only advances `Local()`.
+// It meets the event queue (Sync) where another agent could tell: loads of shared words, atomics.
+// A waiting loop parks at Relax on the lines it has loaded since the last one, and wakes on the
+// phase that its polling would have had, so parking changes no time. All threads of a machine run
+// on one thread of the operating system.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "sim/cost/cost_table.h"
+#include "sim/engine/engine.h"
+#include "sim/engine/fibre.h"
+#include "sim/memory/memory.h"
+
+namespace ringpost::sim {
+
+class Gpu;
+class GpuThread;
+
+// 32 lanes, or fewer in the last warp of a CTA, that meet at collectives.
+class Warp {
+ public:
+  Warp(Gpu& gpu, uint32_t id, uint32_t sm) : gpu_(gpu), id_(id), sm_(sm) {}
+
+  uint32_t Id() const { return id_; }
+  uint32_t Sm() const { return sm_; }
+  uint32_t Size() const { return static_cast<uint32_t>(lanes_.size()); }
+  void AddLane(GpuThread& lane, AgentId agent);
+
+  // Waits for all lanes; everybody leaves at the time of the last one plus `cost`.
+  void Meet(GpuThread& lane, Duration cost, bool synchronises);
+  // As Meet, and tells every lane what each has brought.
+  uint64_t Exchange(GpuThread& lane, uint64_t value, uint32_t source, Duration cost);
+  uint32_t Ballot(GpuThread& lane, bool predicate, Duration cost);
+  // A lane has returned from the kernel: the others need no longer wait for it.
+  void Leave() {
+    --running_;
+    if (running_ != 0 && arrived_ == running_) released_ = true;
+  }
+  // Resumes the lanes of a completed meeting. From the engine's context.
+  void RunReleased();
+
+ private:
+  Gpu& gpu_;
+  uint32_t id_;
+  uint32_t sm_;
+  uint32_t running_ = 0;
+  uint32_t arrived_ = 0;
+  bool released_ = false;
+  Duration cost_;
+  bool synchronises_ = false;
+  // Two sets, because a lane may bring its next value before others have read the last one.
+  uint32_t round_ = 0;
+  std::array<std::vector<uint64_t>, 2> values_;
+  std::vector<GpuThread*> lanes_;
+  std::vector<AgentId> agents_;
+};
+
+class GpuThread {
+ public:
+  GpuThread(Gpu& gpu, Warp& warp, AgentId agent, uint32_t index, uint32_t lane);
+  GpuThread(const GpuThread&) = delete;
+  GpuThread& operator=(const GpuThread&) = delete;
+
+  AgentId Agent() const { return agent_; }
+  uint32_t Index() const { return index_; }
+  uint32_t Lane() const { return lane_; }
+  Warp& MyWarp() { return warp_; }
+  Gpu& MyGpu() { return gpu_; }
+  Time Local() const { return local_; }
+  void Spend(Duration duration) { local_ += duration; }
+  void MoveTo(Time time) { local_ = time; }
+
+  // Returns when the engine's clock has reached this thread's.
+  void Sync();
+
+  // For Relax: a load of a shared word at the present time; anything else of note.
+  void NoteLoad(uint64_t address);
+  void NoteEffect() { turn_pure_ = false; }
+  bool Relax(Time deadline, Duration spin);
+
+  // Weak stores not yet fenced, and whether an acquire has emptied L1 since the last local load.
+  bool weak_stores_outstanding = false;
+  bool l1_cold = false;
+
+  // For the machine.
+  void Launch(Time start, StackSlab& slab, Fibre::Entry entry, void* argument);
+  void Resume();
+  void Yield() { fibre_.Yield(); }
+  void OnChange(Time time);
+  void Cancel();
+  bool Done() const { return done_; }
+  void MarkDone() { done_ = true; }
+  size_t Stack() const { return fibre_.Stack(); }
+
+ private:
+  static constexpr size_t kMaxWatches = 4;
+  static void Wake(void* self);
+  Time Aligned(Time time) const;
+  void ScheduleWake(Time time);
+  void EndTurn();
+
+  Gpu& gpu_;
+  Warp& warp_;
+  AgentId agent_;
+  uint32_t index_;
+  uint32_t lane_;
+  uint32_t node_ = 0;
+  Time local_;
+  Fibre fibre_;
+  bool done_ = false;
+  bool parked_ = false;
+  Time wake_ = Time::Never();
+  // The turn of a waiting loop that is under way.
+  bool turn_pure_ = true;
+  uint32_t turn_loads_ = 0;
+  Time turn_start_;
+  Time turn_sample_;
+  std::array<uint64_t, kMaxWatches> turn_addresses_{};
+  std::array<uint32_t, kMaxWatches> turn_versions_{};
+  Duration turn_period_;
+  std::array<Watch, kMaxWatches> watches_;
+};
+
+}  // namespace ringpost::sim

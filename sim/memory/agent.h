@@ -1,0 +1,56 @@
+// agent.h: everything that reads and writes simulated memory: GPU threads, host threads, and one
+// agent for each QP of a NIC, because a NIC orders its accesses per QP.
+#pragma once
+
+#include <array>
+#include <boost/smart_ptr/local_shared_ptr.hpp>
+#include <boost/smart_ptr/make_local_shared.hpp>
+#include <cstdint>
+
+#include "sim/memory/view.h"
+#include "transport/host_device.h"
+#include "transport/order.h"
+
+namespace ringpost::sim {
+
+enum class AgentKind : uint8_t { kGpuThread, kHostThread, kNic };
+
+using AgentId = uint32_t;
+
+// Where an agent runs. Agents of one node share its GPU; `cta` and `warp` are unique over all
+// nodes and meaningless for others than GPU threads.
+struct AgentPlace {
+  AgentKind kind = AgentKind::kGpuThread;
+  uint16_t node = 0;
+  uint32_t cta = 0;
+  uint32_t warp = 0;
+};
+
+// The scopes that synchronise more than one agent, as an index: cta, gpu, system.
+inline constexpr int kScopes = 3;
+constexpr int ScopeIndex(Scope scope) {
+  return scope == Scope::kThread ? -1 : static_cast<int>(scope) - 1;
+}
+
+// What a strong store passes on to whoever acquires it, for each scope that the edge may need.
+struct Released {
+  std::array<View, kScopes> by_scope;
+};
+using ReleasedRef = boost::local_shared_ptr<const Released>;
+
+// An edge from a NIC through GPU memory holds at GPU scope, but for GPU memory alone.
+inline constexpr int kNicEdge = kScopes;
+
+struct Agent {
+  AgentPlace place;
+  uint64_t stamp = 1;  // of the stores it makes now
+  View known;
+  // Read relaxed, by the scope that the edge needs (or kNicEdge): an acquire fence takes them over.
+  std::array<View, kScopes + 1> acquirable;
+  uint32_t has_acquirable = 0;  // bit i: acquirable[i] is not empty
+  // What its relaxed stores carry: what its last release fences covered. A device: all it knows.
+  ReleasedRef released;
+  std::array<uint64_t, kScopes> released_stamp{};  // newest stamp covered by a release, by scope
+};
+
+}  // namespace ringpost::sim

@@ -1,0 +1,111 @@
+#include "sim/memory/clock.h"
+
+#include <algorithm>
+#include <new>
+
+namespace ringpost::sim {
+namespace {
+
+constexpr uint32_t kLinearSearch = 8;
+constexpr uint32_t kPooledCapacity = 16;
+
+// Small clocks are made and dropped all the time; this keeps their blocks.
+struct Pool {
+  void* head = nullptr;
+};
+thread_local Pool pool;
+
+}  // namespace
+
+uint64_t Clock::Of(Key key) const {
+  if (size_ <= kLinearSearch) {
+    for (const Entry* entry = Begin(); entry != End(); ++entry) {
+      if (entry->key == key) return entry->stamp;
+    }
+    return 0;
+  }
+  const Entry* found = std::lower_bound(
+      Begin(), End(), key, [](const Entry& entry, Key wanted) { return entry.key < wanted; });
+  return found != End() && found->key == key ? found->stamp : 0;
+}
+
+Clock* Clock::New(uint32_t capacity) {
+  capacity = std::max(capacity, kPooledCapacity);
+  if (capacity == kPooledCapacity && pool.head != nullptr) {
+    void* block = pool.head;
+    pool.head = *static_cast<void**>(block);
+    Clock* clock = new (block) Clock;
+    clock->capacity_ = capacity;
+    return clock;
+  }
+  void* block = ::operator new(sizeof(Clock) + (capacity - 1) * sizeof(Entry));
+  Clock* clock = new (block) Clock;
+  clock->capacity_ = capacity;
+  return clock;
+}
+
+void Clock::Delete(Clock* clock) {
+  if (clock->capacity_ != kPooledCapacity) {
+    ::operator delete(clock);
+    return;
+  }
+  *reinterpret_cast<void**>(clock) = pool.head;
+  pool.head = clock;
+}
+
+bool ClockRef::Contains(const Clock& whole, const Clock& part) {
+  const Clock::Entry* a = whole.Begin();
+  for (const Clock::Entry* b = part.Begin(); b != part.End(); ++b) {
+    while (a != whole.End() && a->key < b->key) ++a;
+    if (a == whole.End() || a->key != b->key || a->stamp < b->stamp) return false;
+  }
+  return true;
+}
+
+void ClockRef::Join(const ClockRef& other) {
+  if (other.clock_ == nullptr || other.clock_ == clock_) return;
+  if (clock_ == nullptr) {
+    *this = other;
+    return;
+  }
+  if (Contains(*clock_, *other.clock_)) return;
+  Clock* joined = Clock::New(clock_->size_ + other.clock_->size_);
+  const Clock::Entry* a = clock_->Begin();
+  const Clock::Entry* b = other.clock_->Begin();
+  Clock::Entry* out = joined->entries_;
+  while (a != clock_->End() || b != other.clock_->End()) {
+    if (b == other.clock_->End() || (a != clock_->End() && a->key < b->key)) {
+      *out++ = *a++;
+    } else if (a == clock_->End() || b->key < a->key) {
+      *out++ = *b++;
+    } else {
+      *out++ = {a->key, std::max(a->stamp, b->stamp)};
+      ++a;
+      ++b;
+    }
+  }
+  joined->size_ = static_cast<uint32_t>(out - joined->entries_);
+  ClockRef(joined).Swap(*this);
+}
+
+void ClockRef::Raise(Key key, uint64_t stamp) {
+  if (Covers(key, stamp)) return;
+  const uint32_t size = clock_ == nullptr ? 0 : clock_->size_;
+  Clock* raised = Clock::New(size + 1);
+  Clock::Entry* out = raised->entries_;
+  bool placed = false;
+  for (uint32_t i = 0; i < size; ++i) {
+    const Clock::Entry& entry = clock_->entries_[i];
+    if (!placed && entry.key >= key) {
+      *out++ = {key, stamp};
+      placed = true;
+      if (entry.key == key) continue;
+    }
+    *out++ = entry;
+  }
+  if (!placed) *out++ = {key, stamp};
+  raised->size_ = static_cast<uint32_t>(out - raised->entries_);
+  ClockRef(raised).Swap(*this);
+}
+
+}  // namespace ringpost::sim

@@ -1,0 +1,344 @@
+// The accesses: splitting into lines, messages in and out, and the parking of readers.
+#include "sim/memory/memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "sim/engine/check.h"
+
+namespace ringpost::sim {
+namespace {
+
+constexpr size_t kBlock = 1024;
+
+}  // namespace
+
+Memory::Memory(const Engine& engine, const MemoryOptions& options)
+    : engine_(engine), options_(options) {}
+
+Memory::~Memory() = default;
+
+AgentId Memory::AddAgent(const AgentPlace& place) {
+  agents_.emplace_back();
+  agents_.back().place = place;
+  agents_.back().stamp = ++stamp_;
+  return static_cast<AgentId>(agents_.size() - 1);
+}
+
+Line& Memory::LineAt(uint64_t address, uint32_t size, Home* home) {
+  Region* region = space_.Find(address, size);
+  RINGPOST_CHECK(region != nullptr, "a thread accessed memory that nobody allocated");
+  *home = region->home;
+  return region->At(address);
+}
+
+Message* Memory::NewMessage(const Access& access, uint32_t offset, uint32_t size,
+                            const void* bytes) {
+  if (free_messages_ == nullptr) {
+    message_blocks_.push_back(std::make_unique<Message[]>(kBlock));
+    for (size_t i = 0; i < kBlock; ++i) {
+      message_blocks_.back()[i].next = free_messages_;
+      free_messages_ = &message_blocks_.back()[i];
+    }
+  }
+  Message* message = free_messages_;
+  free_messages_ = message->next;
+  const Agent& agent = agents_[access.agent];
+  message->next = nullptr;
+  message->origin.mask = MaskOf(offset, size);
+  message->origin.stamp = agent.stamp;
+  message->origin.site = PackedSite(access.site);
+  message->origin.agent = access.agent;
+  message->origin.self_scope = -1;
+  message->origin.strong = false;
+  message->created = access.now;
+  message->arrival = access.now;
+  message->id = ++message_id_;
+  std::memcpy(message->data + offset, bytes, size);
+  return message;
+}
+
+// Coherence order is the order of creation; of equal times, the order of the calls.
+void Memory::Append(Line& line, Message* message, Home home) {
+  if (line.pending != nullptr) Settle(line);
+  ++line.version;
+  for (Watch* watch = line.watchers; watch != nullptr; watch = watch->next) {
+    wake_(watch->owner, VisibleFrom(*message, watch->agent, home));
+  }
+  if (line.pending == nullptr && IsSettled(*message, engine_.Now())) {
+    Apply(line, *message);
+    message->origin.released.reset();
+    message->next = free_messages_;
+    free_messages_ = message;
+    return;
+  }
+  Message** link = &line.pending;
+  while (*link != nullptr && !(message->created < (*link)->created)) link = &(*link)->next;
+  message->next = *link;
+  *link = message;
+}
+
+// Folds the oldest messages that everybody sees into the line.
+void Memory::Settle(Line& line) {
+  while (line.pending != nullptr && IsSettled(*line.pending, engine_.Now())) {
+    Message* message = line.pending;
+    line.pending = message->next;
+    Apply(line, *message);
+    message->origin.released.reset();
+    message->next = free_messages_;
+    free_messages_ = message;
+  }
+}
+
+void Memory::Apply(Line& line, const Message& message) {
+  const uint64_t mask = message.origin.mask;
+  const uint32_t first = static_cast<uint32_t>(std::countr_zero(mask));
+  const uint32_t size = static_cast<uint32_t>(std::popcount(mask));
+  std::memcpy(line.data + first, message.data + first, size);
+  OriginNode** link = &line.origins;
+  OriginNode* reuse = nullptr;
+  while (*link != nullptr) {
+    OriginNode* node = *link;
+    node->origin.mask &= ~mask;
+    if (node->origin.mask != 0) {
+      link = &node->next;
+      continue;
+    }
+    *link = node->next;
+    if (reuse != nullptr) {
+      reuse->next = free_origins_;
+      free_origins_ = reuse;
+    }
+    reuse = node;
+  }
+  if (reuse == nullptr) {
+    if (free_origins_ == nullptr) {
+      origin_blocks_.push_back(std::make_unique<OriginNode[]>(kBlock));
+      for (size_t i = 0; i < kBlock; ++i) {
+        origin_blocks_.back()[i].next = free_origins_;
+        free_origins_ = &origin_blocks_.back()[i];
+      }
+    }
+    reuse = free_origins_;
+    free_origins_ = reuse->next;
+  }
+  reuse->origin = message.origin;
+  reuse->next = line.origins;
+  line.origins = reuse;
+}
+
+bool Memory::Write(const Access& access, const void* bytes, uint64_t size, Duration drain) {
+  if (size == 0) return true;
+  Region* region = space_.Find(access.address, size);
+  if (region == nullptr) return false;
+  const uint8_t* from = static_cast<const uint8_t*>(bytes);
+  uint64_t address = access.address;
+  while (size > 0) {
+    const uint32_t offset = static_cast<uint32_t>(address % kLineBytes);
+    const uint32_t part = static_cast<uint32_t>(std::min<uint64_t>(size, kLineBytes - offset));
+    Message* message = NewMessage(access, offset, part, from);
+    message->arrival = access.now + drain;
+    Append(region->At(address), message, region->home);
+    address += part;
+    from += part;
+    size -= part;
+  }
+  return true;
+}
+
+bool Memory::WriteFromDevice(const Access& access, const void* bytes, uint64_t size) {
+  if (size == 0) return true;
+  Region* region = space_.Find(access.address, size);
+  if (region == nullptr) return false;
+  const Origin strong = ReleaseFromDevice(access.agent);
+  const uint8_t* from = static_cast<const uint8_t*>(bytes);
+  uint64_t address = access.address;
+  while (size > 0) {
+    const uint32_t offset = static_cast<uint32_t>(address % kLineBytes);
+    const uint32_t part = static_cast<uint32_t>(std::min<uint64_t>(size, kLineBytes - offset));
+    Message* message = NewMessage(access, offset, part, from);
+    message->origin.stamp = strong.stamp;
+    message->origin.released = strong.released;
+    message->origin.self_scope = strong.self_scope;
+    message->origin.strong = true;
+    Append(region->At(address), message, region->home);
+    address += part;
+    from += part;
+    size -= part;
+  }
+  return true;
+}
+
+bool Memory::Read(const Access& access, void* bytes, uint64_t size, const View* basis,
+                  const ReadContext& context) {
+  if (size == 0) return true;
+  Region* region = space_.Find(access.address, size);
+  if (region == nullptr) return false;
+  const View& view = basis != nullptr ? *basis : agents_[access.agent].known;
+  uint8_t* to = static_cast<uint8_t*>(bytes);
+  uint64_t address = access.address;
+  while (size > 0) {
+    const uint32_t offset = static_cast<uint32_t>(address % kLineBytes);
+    const uint32_t part = static_cast<uint32_t>(std::min<uint64_t>(size, kLineBytes - offset));
+    Line& line = region->At(address);
+    if (checker_.On()) {
+      CheckRead(line, MaskOf(offset, part), access, region->home, view, context);
+    }
+    CopyVisible(line, offset, part, access, region->home, to);
+    address += part;
+    to += part;
+    size -= part;
+  }
+  return true;
+}
+
+void Memory::CopyVisible(Line& line, uint32_t offset, uint32_t size, const Access& access,
+                         Home home, uint8_t* out) {
+  Settle(line);
+  std::memcpy(out, line.data + offset, size);
+  for (const Message* message = line.pending; message != nullptr; message = message->next) {
+    const uint64_t mask = message->origin.mask & MaskOf(offset, size);
+    if (mask == 0 || !Visible(*message, access.agent, home, access.now)) continue;
+    if (options_.mode == VisibilityMode::kAdversarial) {
+      agents_[access.agent].known.See(message->id, message->created + options_.horizon,
+                                      engine_.Now());
+    }
+    const uint32_t first = static_cast<uint32_t>(std::countr_zero(mask));
+    std::memcpy(out + first - offset, message->data + first,
+                static_cast<size_t>(std::popcount(mask)));
+  }
+}
+
+void Memory::ReadStrong(Line& line, const Access& access, uint32_t size, Home home, bool newest,
+                        uint64_t* value, Origin* source) {
+  Settle(line);
+  const uint32_t offset = static_cast<uint32_t>(access.address % kLineBytes);
+  const uint64_t mask = MaskOf(offset, size);
+  *value = 0;
+  std::memcpy(value, line.data + offset, size);
+  const Message* read = nullptr;
+  for (const Message* message = line.pending; message != nullptr; message = message->next) {
+    if ((message->origin.mask & mask) == 0 || access.now < message->created) continue;
+    if (!newest && !Visible(*message, access.agent, home, access.now)) continue;
+    std::memcpy(value, message->data + offset, size);
+    read = message;
+  }
+  if (read != nullptr) {
+    *source = read->origin;
+    if (options_.mode == VisibilityMode::kAdversarial) {
+      agents_[access.agent].known.See(read->id, read->created + options_.horizon, engine_.Now());
+    }
+    return;
+  }
+  for (const OriginNode* node = line.origins; node != nullptr; node = node->next) {
+    if ((node->origin.mask & mask) != 0) {
+      *source = node->origin;
+      return;
+    }
+  }
+}
+
+void Memory::Store(const Access& access, uint64_t value, uint32_t size, Order order, Scope scope,
+                   Duration drain) {
+  Home home;
+  Line& line = LineAt(access.address, size, &home);
+  Message* message =
+      NewMessage(access, static_cast<uint32_t>(access.address % kLineBytes), size, &value);
+  message->arrival = access.now + drain;
+  if (scope != Scope::kThread) MakeStrong(message->origin, agents_[access.agent], order, scope);
+  Append(line, message, home);
+}
+
+uint64_t Memory::Load(const Access& access, uint32_t size, Order order, Scope scope) {
+  Home home;
+  Line& line = LineAt(access.address, size, &home);
+  uint64_t value = 0;
+  Origin source;
+  ReadStrong(line, access, size, home, false, &value, &source);
+  if (source.strong && scope != Scope::kThread) {
+    Acquire(access.agent, source, home, order, scope);
+  }
+  return value;
+}
+
+uint64_t Memory::BeginModify(const Access& access, uint32_t size, Order order, Scope scope) {
+  Home home;
+  Line& line = LineAt(access.address, size, &home);
+  uint64_t value = 0;
+  modified_ = {};
+  ReadStrong(line, access, size, home, true, &value, &modified_);
+  if (modified_.strong && scope != Scope::kThread) {
+    Acquire(access.agent, modified_, home, order, scope);
+  }
+  return value;
+}
+
+// A read-modify-write carries on the release sequence of what it read.
+void Memory::FinishModify(const Access& access, uint64_t value, uint32_t size, Order order,
+                          Scope scope) {
+  Home home;
+  Line& line = LineAt(access.address, size, &home);
+  Message* message =
+      NewMessage(access, static_cast<uint32_t>(access.address % kLineBytes), size, &value);
+  MakeStrong(message->origin, agents_[access.agent], order, scope);
+  if (modified_.strong && (modified_.released != nullptr || modified_.self_scope >= 0)) {
+    auto joined = boost::make_local_shared<Released>();
+    for (int scope_index = 0; scope_index < kScopes; ++scope_index) {
+      if (message->origin.released != nullptr) {
+        joined->by_scope[scope_index] = message->origin.released->by_scope[scope_index];
+      }
+      joined->by_scope[scope_index].Join(Carried(modified_, scope_index));
+    }
+    message->origin.released = joined;
+  }
+  Append(line, message, home);
+}
+
+bool Memory::Poke(uint64_t address, const void* bytes, uint64_t size) {
+  Region* region = space_.Find(address, size);
+  if (region == nullptr) return false;
+  for (uint64_t i = 0; i < size; ++i) {
+    region->At(address + i).data[(address + i) % kLineBytes] =
+        static_cast<const uint8_t*>(bytes)[i];
+  }
+  return true;
+}
+
+bool Memory::Peek(uint64_t address, void* bytes, uint64_t size) {
+  Region* region = space_.Find(address, size);
+  if (region == nullptr) return false;
+  for (uint64_t i = 0; i < size; ++i) {
+    const Line& line = region->At(address + i);
+    const uint64_t bit = (address + i) % kLineBytes;
+    uint8_t value = line.data[bit];
+    for (const Message* message = line.pending; message != nullptr; message = message->next) {
+      if ((message->origin.mask >> bit) & 1) value = message->data[bit];
+    }
+    static_cast<uint8_t*>(bytes)[i] = value;
+  }
+  return true;
+}
+
+void Memory::AddWatch(Watch& watch, uint64_t address) {
+  Home home;
+  watch.line = &LineAt(address, 1, &home);
+  watch.next = watch.line->watchers;
+  watch.line->watchers = &watch;
+}
+
+void Memory::RemoveWatch(Watch& watch) {
+  Watch** link = &watch.line->watchers;
+  while (*link != &watch) link = &(*link)->next;
+  *link = watch.next;
+  watch.line = nullptr;
+}
+
+Time Memory::ReserveAtomic(uint64_t address, Time now, Duration service) {
+  Home home;
+  Line& line = LineAt(address, 1, &home);
+  const Time start = Later(now, Time{line.atomics_free_ps});
+  line.atomics_free_ps = (start + service).ps;
+  return start;
+}
+
+}  // namespace ringpost::sim

@@ -1,0 +1,153 @@
+// memory.h: the one way in which anything reads or writes simulated memory.
+//
+// Memory is a view machine (docs/memory_model.md): each location keeps recent stores as messages
+// in coherence order; an agent may read any message that is not older than what it must know.
+// Which of the legal ones it reads is the mode:
+//   strict       the newest that exists
+//   timed        the newest that has arrived by now, or that the reader must know
+//   adversarial  a stale one for a while, by seed, unless the reader must know better
+// Stores may lie in the future of the clock (`created`): threads run ahead of it, and a NIC's
+// write is in flight. They exist for nobody before that time.
+//
+// The ordering checker looks at each weak read: if the newest store to a byte was not ordered
+// before the read, it is reported with both program points, whatever value luck gave.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/engine/engine.h"
+#include "sim/memory/address_space.h"
+#include "sim/memory/checker.h"
+
+namespace ringpost::sim {
+
+enum class VisibilityMode : uint8_t { kStrict, kTimed, kAdversarial };
+
+struct MemoryOptions {
+  VisibilityMode mode = VisibilityMode::kTimed;
+  bool nic_reads_l2 = true;  // GPU scope reaches the NIC for GPU memory (visibility.reads: l2)
+  uint64_t seed = 1;
+  Duration horizon = Duration::Ns(20000);  // adversarial: the longest that a store stays unseen
+};
+
+// One access: who, where, when, and the program point for reports.
+struct Access {
+  AgentId agent = 0;
+  uint64_t address = 0;
+  Time now;  // the time of the access; stores: when the message is created
+  Site site;
+};
+
+class Memory {
+ public:
+  using WakeFn = void (*)(void* owner, Time time);
+
+  Memory(const Engine& engine, const MemoryOptions& options);
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  AddressSpace& Space() { return space_; }
+  Checker& Reports() { return checker_; }
+  const MemoryOptions& Options() const { return options_; }
+  AgentId AddAgent(const AgentPlace& place);
+  const Agent& Get(AgentId id) const { return agents_[id]; }
+
+  // Weak accesses of any length. `Read` checks the order; `basis`, if given, is what the reader
+  // was known to know when it was told to read (a doorbell). Both return false, and touch
+  // nothing, outside allocated memory.
+  bool Write(const Access& access, const void* bytes, uint64_t size, Duration drain);
+  bool Read(const Access& access, void* bytes, uint64_t size, const View* basis = nullptr,
+            const ReadContext& context = {});
+  // Bytes that a device writes: visible to all at `access.now`; strong, so that a poller
+  // synchronises with them.
+  bool WriteFromDevice(const Access& access, const void* bytes, uint64_t size);
+
+  // Shared words of 4 or 8 bytes.
+  void Store(const Access& access, uint64_t value, uint32_t size, Order order, Scope scope,
+             Duration drain);
+  uint64_t Load(const Access& access, uint32_t size, Order order, Scope scope);
+  // Reads the newest value and replaces it with `next(old)`.
+  template <class F>
+  uint64_t Modify(const Access& access, uint32_t size, Order order, Scope scope, F&& next) {
+    const uint64_t old = BeginModify(access, size, order, scope);
+    FinishModify(access, next(old), size, order, scope);
+    return old;
+  }
+
+  void Fence(AgentId agent, Order order, Scope scope);
+  // All `agents` met at a barrier of `group`; a full one, so one entry stands for all of them.
+  void Barrier(const std::vector<AgentId>& agents, Key group);
+
+  // Order without memory: what `agent` passes on with a doorbell or a packet, and taking it over.
+  Origin Release(AgentId agent, Order order, Scope scope, Site site);
+  Origin ReleaseFromDevice(AgentId agent);
+  void AcceptDoorbell(AgentId device, const Origin& doorbell);
+  void AcceptPacket(AgentId device, const Origin& packet);
+  View KnownOf(AgentId agent) const { return agents_[agent].known; }
+
+  // From outside the simulation: initial contents and final ones; no agent, no order.
+  bool Poke(uint64_t address, const void* bytes, uint64_t size);
+  bool Peek(uint64_t address, void* bytes, uint64_t size);
+
+  // Parking. The watch is told each later time at which its agent may read another value.
+  void SetWake(WakeFn wake) { wake_ = wake; }
+  void AddWatch(Watch& watch, uint64_t address);
+  void RemoveWatch(Watch& watch);
+  uint32_t Version(uint64_t address) { return space_.Find(address, 1)->At(address).version; }
+  // The first time after `now` at which `agent` may read the line otherwise, as things stand.
+  Time NextChange(AgentId agent, uint64_t address, Time now);
+
+  // When an atomic may be performed on this line that needs it for `service` from `now` on.
+  Time ReserveAtomic(uint64_t address, Time now, Duration service);
+
+  // The oldest message of byte `address` that `agent` may still read, counted from the newest
+  // that exists at `now` (0: only the newest). For the comparison with a naive view machine.
+  uint32_t LegalDepth(AgentId agent, uint64_t address, Time now);
+
+ private:
+  uint64_t BeginModify(const Access& access, uint32_t size, Order order, Scope scope);
+  void FinishModify(const Access& access, uint64_t value, uint32_t size, Order order, Scope scope);
+  Line& LineAt(uint64_t address, uint32_t size, Home* home);
+  Message* NewMessage(const Access& access, uint32_t offset, uint32_t size, const void* bytes);
+  void Append(Line& line, Message* message, Home home);
+  void Settle(Line& line);
+  void Apply(Line& line, const Message& message);
+  bool IsSettled(const Message& message, Time now) const;
+  bool Visible(const Message& message, AgentId reader, Home home, Time now) const;
+  bool Knows(const View& view, AgentId reader, Home home, const Origin& origin) const;
+  Time VisibleFrom(const Message& message, AgentId reader, Home home) const;
+  Duration Delay(uint64_t message_id, AgentId reader) const;
+  int EdgeSlot(AgentId writer, AgentId reader, Home home) const;
+  View Carried(const Origin& origin, int scope) const;
+  void Acquire(AgentId reader, const Origin& origin, Home home, Order order, Scope scope);
+  void MakeStrong(Origin& origin, Agent& agent, Order order, Scope scope);
+  void ReleaseFence(AgentId agent, int scope);
+  void AcquireFence(AgentId agent, int scope);
+  void CheckRead(const Line& line, uint64_t mask, const Access& access, Home home,
+                 const View& view, const ReadContext& context);
+  void Report(const Origin& store, const Access& access, Home home, const ReadContext& context);
+  void CopyVisible(Line& line, uint32_t offset, uint32_t size, const Access& access, Home home,
+                   uint8_t* out);
+  void ReadStrong(Line& line, const Access& access, uint32_t size, Home home, bool newest,
+                  uint64_t* value, Origin* source);
+
+  const Engine& engine_;
+  MemoryOptions options_;
+  AddressSpace space_;
+  Checker checker_;
+  std::deque<Agent> agents_;
+  Origin modified_;  // what the Modify under way has read
+  WakeFn wake_ = nullptr;
+  uint64_t stamp_ = 1;
+  uint64_t message_id_ = 0;
+  Message* free_messages_ = nullptr;
+  OriginNode* free_origins_ = nullptr;
+  std::vector<std::unique_ptr<Message[]>> message_blocks_;
+  std::vector<std::unique_ptr<OriginNode[]>> origin_blocks_;
+};
+
+}  // namespace ringpost::sim

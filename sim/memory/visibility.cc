@@ -1,0 +1,283 @@
+// Who may read what: views, edges of synchronisation, and the check of weak reads.
+#include <algorithm>
+
+#include "sim/engine/check.h"
+#include "sim/engine/random.h"
+#include "sim/memory/memory.h"
+
+namespace ringpost::sim {
+
+bool Memory::Knows(const View& view, AgentId reader, Home home, const Origin& origin) const {
+  if (origin.agent == reader) return true;
+  const Agent& writer = agents_[origin.agent];
+  const bool local = home.kind == HomeKind::kGpu && home.node == agents_[reader].place.node;
+  const ClockRef& clock = local ? view.local : view.system;
+  if (clock.Empty()) return false;
+  if (clock.Covers(origin.agent, origin.stamp)) return true;
+  if (writer.place.kind != AgentKind::kGpuThread) return false;
+  return clock.Covers(kGroupBit | writer.place.warp, origin.stamp);
+}
+
+Duration Memory::Delay(uint64_t message_id, AgentId reader) const {
+  const uint64_t roll = Mix(Mix(options_.seed ^ message_id * 0x100000001b3ull) ^ reader);
+  // Three of four messages stay unseen for a while: rarer, and a missing fence is luck again.
+  if (roll % 4 == 0) return {};
+  return {static_cast<int64_t>((roll >> 8) % static_cast<uint64_t>(options_.horizon.ps))};
+}
+
+Time Memory::VisibleFrom(const Message& message, AgentId reader, Home home) const {
+  if (message.origin.agent == reader || options_.mode == VisibilityMode::kStrict) {
+    return message.created;
+  }
+  const View& view = agents_[reader].known;
+  if (Knows(view, reader, home, message.origin)) return message.created;
+  if (options_.mode == VisibilityMode::kTimed) return message.arrival;
+  if (view.HasSeen(message.id)) return message.created;
+  return message.created + Delay(message.id, reader);
+}
+
+bool Memory::Visible(const Message& message, AgentId reader, Home home, Time now) const {
+  if (message.origin.agent == reader) return true;
+  if (now < message.created) return false;
+  if (options_.mode == VisibilityMode::kTimed && !(now < message.arrival)) return true;
+  return !(now < VisibleFrom(message, reader, home));
+}
+
+bool Memory::IsSettled(const Message& message, Time now) const {
+  switch (options_.mode) {
+    case VisibilityMode::kStrict:
+      return !(now < message.created);
+    case VisibilityMode::kTimed:
+      return !(now < message.arrival);
+    case VisibilityMode::kAdversarial:
+      return !(now < message.created + options_.horizon);
+  }
+  return true;
+}
+
+Time Memory::NextChange(AgentId agent, uint64_t address, Time now) {
+  Home home;
+  const Line& line = LineAt(address, 1, &home);
+  Time next = Time::Never();
+  for (const Message* message = line.pending; message != nullptr; message = message->next) {
+    const Time from = VisibleFrom(*message, agent, home);
+    if (now < from) next = Earlier(next, from);
+  }
+  return next;
+}
+
+// The slot of Agent::acquirable for an edge between the two: the narrowest scope with both inside.
+int Memory::EdgeSlot(AgentId writer, AgentId reader, Home home) const {
+  const AgentPlace& a = agents_[writer].place;
+  const AgentPlace& b = agents_[reader].place;
+  const bool nic = a.kind == AgentKind::kNic || b.kind == AgentKind::kNic;
+  if (nic) {
+    const bool through_l2 = options_.nic_reads_l2 && home.kind == HomeKind::kGpu;
+    return through_l2 && a.node == b.node ? kNicEdge : ScopeIndex(Scope::kSystem);
+  }
+  const bool gpu = a.kind == AgentKind::kGpuThread && b.kind == AgentKind::kGpuThread;
+  if (!gpu || a.node != b.node) return ScopeIndex(Scope::kSystem);
+  return a.cta == b.cta ? ScopeIndex(Scope::kCta) : ScopeIndex(Scope::kGpu);
+}
+
+View Memory::Carried(const Origin& origin, int scope) const {
+  View carried;
+  if (origin.released != nullptr) carried = origin.released->by_scope[scope];
+  if (origin.self_scope >= scope) carried.Raise(origin.agent, origin.stamp);
+  return carried;
+}
+
+void Memory::Acquire(AgentId reader, const Origin& origin, Home home, Order order, Scope scope) {
+  if (origin.agent == reader) return;
+  const int slot = EdgeSlot(origin.agent, reader, home);
+  const int needed = slot == kNicEdge ? ScopeIndex(Scope::kGpu) : slot;
+  View carried = Carried(origin, needed);
+  if (carried.local.Empty() && carried.system.Empty() && carried.seen == nullptr) return;
+  Agent& agent = agents_[reader];
+  const bool acquires =
+      order == Order::kAcquire || order == Order::kAcqRel || order == Order::kSeqCst;
+  if (!acquires || ScopeIndex(scope) < needed) {
+    agent.acquirable[slot].Join(carried);
+    agent.has_acquirable |= 1u << slot;
+  } else if (slot == kNicEdge && scope != Scope::kSystem) {
+    agent.known.JoinLocal(carried);
+  } else {
+    agent.known.Join(carried);
+  }
+}
+
+void Memory::AcquireFence(AgentId id, int scope) {
+  Agent& agent = agents_[id];
+  if (agent.has_acquirable == 0) return;
+  for (int slot = 0; slot < kScopes; ++slot) {
+    if (slot > scope || ((agent.has_acquirable >> slot) & 1) == 0) continue;
+    agent.known.Join(agent.acquirable[slot]);
+    agent.acquirable[slot] = {};
+    agent.has_acquirable &= ~(1u << slot);
+  }
+  if (((agent.has_acquirable >> kNicEdge) & 1) == 0) return;
+  if (scope == ScopeIndex(Scope::kGpu)) agent.known.JoinLocal(agent.acquirable[kNicEdge]);
+  if (scope == ScopeIndex(Scope::kSystem)) {
+    agent.known.Join(agent.acquirable[kNicEdge]);
+    agent.acquirable[kNicEdge] = {};
+    agent.has_acquirable &= ~(1u << kNicEdge);
+  }
+}
+
+void Memory::ReleaseFence(AgentId id, int scope) {
+  Agent& agent = agents_[id];
+  auto released = boost::make_local_shared<Released>();
+  if (agent.released != nullptr) *released = *agent.released;
+  View covered = agent.known;
+  covered.Raise(id, agent.stamp);
+  for (int i = 0; i <= scope; ++i) {
+    released->by_scope[i] = covered;
+    agent.released_stamp[i] = agent.stamp;
+  }
+  agent.released = released;
+  agent.stamp = ++stamp_;
+}
+
+void Memory::Fence(AgentId agent, Order order, Scope scope) {
+  const int index = ScopeIndex(scope);
+  if (index < 0 || order == Order::kRelaxed) return;
+  if (order != Order::kRelease) AcquireFence(agent, index);
+  if (order != Order::kAcquire) ReleaseFence(agent, index);
+}
+
+// What a strong store of this order and scope carries.
+void Memory::MakeStrong(Origin& origin, Agent& agent, Order order, Scope scope) {
+  origin.strong = true;
+  origin.released = agent.released;
+  const int index = ScopeIndex(scope);
+  const bool releases =
+      order == Order::kRelease || order == Order::kAcqRel || order == Order::kSeqCst;
+  if (!releases || index < 0) return;
+  auto released = boost::make_local_shared<Released>();
+  if (agent.released != nullptr) *released = *agent.released;
+  for (int i = 0; i <= index; ++i) {
+    released->by_scope[i] = agent.known;
+    agent.released_stamp[i] = agent.stamp;
+  }
+  origin.released = released;
+  origin.self_scope = static_cast<int8_t>(index);
+  agent.stamp = ++stamp_;
+}
+
+Origin Memory::Release(AgentId id, Order order, Scope scope, Site site) {
+  Origin origin;
+  origin.agent = id;
+  origin.stamp = agents_[id].stamp;
+  origin.site = PackedSite(site);
+  MakeStrong(origin, agents_[id], order, scope);
+  return origin;
+}
+
+Origin Memory::ReleaseFromDevice(AgentId id) {
+  Agent& agent = agents_[id];
+  if (agent.released == nullptr) {
+    auto released = boost::make_local_shared<Released>();
+    released->by_scope.fill(agent.known);
+    agent.released = released;
+  }
+  Origin origin;
+  origin.agent = id;
+  origin.stamp = agent.stamp;
+  origin.released = agent.released;
+  origin.self_scope = static_cast<int8_t>(ScopeIndex(Scope::kSystem));
+  origin.strong = true;
+  agent.stamp = ++stamp_;
+  return origin;
+}
+
+void Memory::AcceptDoorbell(AgentId device, const Origin& doorbell) {
+  Agent& agent = agents_[device];
+  if (options_.nic_reads_l2) {
+    agent.known.JoinLocal(Carried(doorbell, ScopeIndex(Scope::kGpu)));
+  }
+  agent.known.Join(Carried(doorbell, ScopeIndex(Scope::kSystem)));
+  agent.released.reset();
+}
+
+void Memory::AcceptPacket(AgentId device, const Origin& packet) {
+  Agent& agent = agents_[device];
+  agent.known.Join(Carried(packet, ScopeIndex(Scope::kSystem)));
+  agent.released.reset();
+}
+
+void Memory::Barrier(const std::vector<AgentId>& agents, Key group) {
+  View joined;
+  uint64_t newest = 0;
+  for (const AgentId id : agents) {
+    joined.Join(agents_[id].known);
+    newest = std::max(newest, agents_[id].stamp);
+  }
+  joined.Raise(group, newest);
+  const uint64_t stamp = ++stamp_;
+  for (const AgentId id : agents) {
+    agents_[id].known = joined;
+    agents_[id].stamp = stamp;
+  }
+}
+
+void Memory::CheckRead(const Line& line, uint64_t mask, const Access& access, Home home,
+                       const View& view, const ReadContext& context) {
+  if (line.pending == nullptr && line.origins != nullptr && line.origins->next == nullptr) {
+    const Origin& only = line.origins->origin;
+    if ((only.mask & mask) != 0 && !Knows(view, access.agent, home, only)) {
+      Report(only, access, home, context);
+    }
+    return;
+  }
+  // From the newest store to the oldest, until every byte has met its newest one.
+  const Message* messages[64];
+  size_t count = 0;
+  for (const Message* m = line.pending; m != nullptr && count < 64; m = m->next) {
+    if (!(access.now < m->created)) messages[count++] = m;
+  }
+  while (count > 0 && mask != 0) {
+    const Origin& origin = messages[--count]->origin;
+    if ((origin.mask & mask) == 0) continue;
+    mask &= ~origin.mask;
+    if (!Knows(view, access.agent, home, origin)) Report(origin, access, home, context);
+  }
+  for (const OriginNode* node = line.origins; node != nullptr && mask != 0; node = node->next) {
+    if ((node->origin.mask & mask) == 0) continue;
+    mask &= ~node->origin.mask;
+    if (!Knows(view, access.agent, home, node->origin)) {
+      Report(node->origin, access, home, context);
+    }
+  }
+}
+
+void Memory::Report(const Origin& store, const Access& access, Home home,
+                    const ReadContext& context) {
+  const int slot = EdgeSlot(store.agent, access.agent, home);
+  const int needed = slot == kNicEdge ? ScopeIndex(Scope::kGpu) : slot;
+  Violation violation;
+  violation.context = context;
+  violation.address = access.address;
+  violation.writer = store.agent;
+  violation.reader = access.agent;
+  violation.store = store.site.Unpack();
+  violation.read = access.site;
+  violation.writer_released = agents_[store.agent].released_stamp[needed] >= store.stamp;
+  violation.needed = static_cast<Scope>(needed + 1);
+  checker_.Report(violation);
+}
+
+uint32_t Memory::LegalDepth(AgentId agent, uint64_t address, Time now) {
+  Home home;
+  const Line& line = LineAt(address, 1, &home);
+  const uint64_t bit = address % kLineBytes;
+  uint32_t depth = 0;
+  for (const Message* message = line.pending; message != nullptr; message = message->next) {
+    if (now < message->created || ((message->origin.mask >> bit) & 1) == 0) continue;
+    const View& view = agents_[agent].known;
+    const bool must_know = Knows(view, agent, home, message->origin) || view.HasSeen(message->id);
+    depth = must_know ? 0 : depth + 1;
+  }
+  return depth;
+}
+
+}  // namespace ringpost::sim

@@ -1,0 +1,170 @@
+// The requester: doorbells, fetching and parsing WQEs, local keys.
+#include <algorithm>
+#include <cstring>
+
+#include "sim/nic/nic.h"
+
+namespace ringpost::sim {
+namespace {
+
+constexpr uint32_t kMaxWqeBytes = abi::kMaxSegments * abi::kSegmentBytes;
+
+uint32_t Big32(const uint8_t* at) {
+  uint32_t value = 0;
+  std::memcpy(&value, at, sizeof(value));
+  return abi::Swap32(value);
+}
+
+uint64_t Big64(const uint8_t* at) {
+  uint64_t value = 0;
+  std::memcpy(&value, at, sizeof(value));
+  return abi::Swap64(value);
+}
+
+}  // namespace
+
+QueuePair& Nic::CreateQp(const QpConfig& config) {
+  auto qp = std::make_unique<QueuePair>();
+  qp->qpn = kFirstQpn + static_cast<uint32_t>(qps_.size());
+  qp->config = config;
+  qps_.push_back(std::move(qp));
+  return *qps_.back();
+}
+
+void Nic::Connect(uint32_t qpn, uint32_t peer_node, uint32_t peer_qpn) {
+  QueuePair* qp = FindQp(qpn);
+  qp->peer_node = peer_node;
+  qp->peer_qpn = peer_qpn;
+  qp->state = QpState::kReady;
+}
+
+// The index is a serial number modulo 2^16; a doorbell that is not ahead announces nothing.
+QueuePair* Nic::RingDoorbell(uint64_t value) {
+  ++counters_.doorbells;
+  const abi::DoorbellFields fields = abi::DecodeDoorbell(value);
+  QueuePair* qp = FindQp(fields.qpn);
+  if (qp == nullptr) return nullptr;
+  if (qp->state == QpState::kError) {
+    qp->producer = std::max(qp->producer, ProducerFromRecord(*qp));
+    FlushUnfetched(*qp);
+    return nullptr;
+  }
+  if (qp->state != QpState::kReady) return nullptr;
+  const uint16_t ahead = static_cast<uint16_t>(fields.producer - qp->producer);
+  if (ahead == 0 || ahead > abi::kMaxDepthWqebbs) {
+    ++counters_.doorbells_merged;
+    return nullptr;
+  }
+  qp->producer += ahead;
+  if (qp->producer - qp->fetched > qp->config.depth) ++counters_.ring_overruns;
+  return qp;
+}
+
+bool Nic::ReadRing(QueuePair& qp, uint64_t index, void* bytes, uint32_t size) {
+  uint8_t* to = static_cast<uint8_t*>(bytes);
+  const uint64_t ring_bytes = uint64_t{qp.config.depth} * abi::kWqebbBytes;
+  uint64_t offset = (index & (qp.config.depth - 1)) * abi::kWqebbBytes;
+  const uint64_t first = std::min<uint64_t>(size, ring_bytes - offset);
+  if (!dma_.Read(qp.qpn, Purpose::kWqe, index, qp.config.sq + offset, to, first)) return false;
+  if (first == size) return true;
+  return dma_.Read(qp.qpn, Purpose::kWqe, index, qp.config.sq, to + first, size - first);
+}
+
+bool Nic::FetchNext(QueuePair& qp, Work& work) {
+  if (qp.state != QpState::kReady || qp.fetched == qp.producer) return false;
+  work.qpn = qp.qpn;
+  work.peer_qpn = qp.peer_qpn;
+  work.index = qp.fetched;
+  work.status = WorkStatus::kOk;
+  work.syndrome = abi::Syndrome::kNone;
+  work.needs_payload = false;
+  work.bytes = 0;
+  work.packets = 1;
+  work.wqebbs = 1;
+  work.payload.clear();
+  uint8_t wqe[kMaxWqeBytes];
+  uint32_t segments = 0;
+  // The control segment says how much more there is to read; both parts in one block is common.
+  if (ReadRing(qp, work.index, wqe, 16)) {
+    segments = Big32(wqe + 4) & 0x3f;
+    work.wqebbs = std::max(1u, abi::WqebbsOf(segments));
+    if (((Big32(wqe) >> 8) & 0xffff) != (work.index & 0xffff)) ++counters_.wqe_index_mismatches;
+  }
+  work.opcode = static_cast<abi::Opcode>(wqe[3]);
+  work.flags = wqe[11];
+  const bool whole = segments >= 1 && work.wqebbs <= qp.producer - qp.fetched &&
+                     (segments == 1 || ReadRing(qp, work.index, wqe, segments * 16));
+  if (!whole || !Parse(wqe, segments, work)) {
+    SetLocalError(work, abi::Syndrome::kLocalQpOperation, 0x68);
+  }
+  qp.fetched += std::min<uint64_t>(work.wqebbs, qp.producer - qp.fetched);
+  work.packets = std::max(1u, (work.bytes + mtu_ - 1) / mtu_);
+  work.psn = qp.next_psn;
+  qp.next_psn = (qp.next_psn + work.packets) & 0xffffff;
+  ++counters_.wqes;
+  qp.outstanding.push_back({work.index, work.opcode, work.Signalled()});
+  ApplyInjected(qp, work);
+  return true;
+}
+
+bool Nic::Parse(const uint8_t* wqe, uint32_t segments, Work& work) const {
+  if (work.opcode == abi::Opcode::kNop) return true;
+  const bool write = work.opcode == abi::Opcode::kRdmaWrite;
+  if ((!write && work.opcode != abi::Opcode::kRdmaRead) || segments < 2) return false;
+  work.remote_address = Big64(wqe + 16);
+  work.remote_key = Big32(wqe + 24);
+  if (segments == 2) return true;  // zero length
+  const uint32_t count = Big32(wqe + 32);
+  work.inline_payload = write && (count & abi::kInlineFlag) != 0;
+  if (work.inline_payload) {
+    work.bytes = count & ~abi::kInlineFlag;
+    if (2 + abi::InlineSegments(work.bytes) > segments) return false;
+    work.payload.assign(wqe + 36, wqe + 36 + work.bytes);
+    return true;
+  }
+  if ((count & abi::kInlineFlag) != 0 || segments != 3) return false;
+  work.bytes = count;
+  work.local_key = Big32(wqe + 36);
+  work.local_address = Big64(wqe + 40);
+  work.needs_payload = write;
+  return true;
+}
+
+void Nic::ReadPayload(QueuePair& qp, Work& work) {
+  if (work.status != WorkStatus::kOk || work.bytes == 0 || work.inline_payload) return;
+  const uint8_t rights = work.IsRead() ? kLocalWrite : 0;
+  if (!keys_.Allows(work.local_key, work.local_address, work.bytes, rights)) {
+    SetLocalError(work, abi::Syndrome::kLocalProtection, 0x51);
+    return;
+  }
+  if (!work.needs_payload) return;
+  work.payload.resize(work.bytes);
+  if (!dma_.Read(qp.qpn, Purpose::kPayload, work.index, work.local_address, work.payload.data(),
+                 work.bytes)) {
+    SetLocalError(work, abi::Syndrome::kLocalProtection, 0x51);
+  }
+}
+
+void Nic::ApplyInjected(QueuePair& qp, Work& work) {
+  if (injected_.empty()) return;
+  const auto found = injected_.find(qp.qpn);
+  if (found == injected_.end()) return;
+  const uint64_t number = fetched_wqes_[qp.qpn]++;
+  for (const InjectedError& error : found->second) {
+    if (error.wqe == number) SetLocalError(work, error.syndrome, 0);
+  }
+}
+
+void Nic::SetLocalError(Work& work, abi::Syndrome syndrome, uint8_t vendor) {
+  work.status = WorkStatus::kLocalError;
+  work.syndrome = syndrome;
+  work.vendor_syndrome = vendor;
+}
+
+void Nic::SetRemoteError(Work& work, abi::Syndrome syndrome, uint8_t vendor) {
+  work.status = WorkStatus::kRemoteError;
+  work.syndrome = syndrome;
+  work.vendor_syndrome = vendor;
+}
+
+}  // namespace ringpost::sim

@@ -1,0 +1,26 @@
+// station.h: a FIFO stage with one server: the recurrence departure = max(arrival, free) + service.
+#pragma once
+
+#include "sim/engine/time.h"
+
+namespace ringpost::sim {
+
+class Station {
+ public:
+  // Serves an item that arrives at `arrival`; returns when it leaves.
+  Time Serve(Time arrival, Duration service) {
+    free_at_ = Later(arrival, free_at_) + service;
+    busy_ += service;
+    return free_at_;
+  }
+  // Keeps the server busy on something else from `from` on.
+  void Block(Time from, Duration duration) { Serve(from, duration); }
+  Time FreeAt() const { return free_at_; }
+  Duration Busy() const { return busy_; }
+
+ private:
+  Time free_at_;
+  Duration busy_;
+};
+
+}  // namespace ringpost::sim

@@ -1,0 +1,49 @@
+// host_device.h: the one place that knows which compiler reads the transport.
+//
+// HOST_DEVICE marks functions that run in a kernel, in a host thread and in the simulator alike.
+// Site names a source location. Simulated ports keep it with each memory access, so that the
+// ordering checker can print both program points; on a GPU it is empty and costs nothing.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__CUDACC__)
+#define HOST_DEVICE __host__ __device__ __forceinline__
+#else
+#define HOST_DEVICE inline
+#endif
+
+namespace ringpost {
+
+// Tells a host core that this thread spins, which saves power and leaves its sibling the pipeline.
+inline void SpinPause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+#if defined(__CUDACC__)
+// Distinct inline namespaces keep the functions of the two compilers distinct symbols.
+inline namespace cuda_build {
+struct Site {
+  static constexpr HOST_DEVICE Site Here() { return {}; }
+};
+}  // namespace cuda_build
+#else
+inline namespace host_build {
+struct Site {
+  const char* file = nullptr;
+  uint32_t line = 0;
+
+  // As a default argument this names the line of the call that uses the default.
+  static constexpr Site Here(const char* file = __builtin_FILE(),
+                             uint32_t line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
+}  // namespace host_build
+#endif
+
+}  // namespace ringpost

@@ -1,0 +1,74 @@
+// nic.h: the cold half of a NIC: memory registration, queue pairs, and the views kernels get.
+//
+// The hot half has no interface: it is the memory behind a QpView, accessed through a Port. A
+// backend implements this once (backends/sim in virtual time); backends/make_nic.h chooses by
+// name. Called from the host before and between kernels, by one thread. Errors come back as a
+// Result with one clear line; nothing throws. Everything lives as long as the Nic.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "transport/qp_view.h"
+
+namespace ringpost {
+
+struct Error {
+  std::string message;
+};
+
+// A value, or why there is none.
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : value_(std::move(value)) {}          // NOLINT: implicit on purpose
+  Result(Error error) : value_(std::move(error)) {}      // NOLINT: implicit on purpose
+  bool Ok() const { return std::holds_alternative<T>(value_); }
+  const T& Value() const { return std::get<T>(value_); }
+  T& Value() { return std::get<T>(value_); }
+  const std::string& Message() const { return std::get<Error>(value_).message; }
+
+ private:
+  std::variant<T, Error> value_;
+};
+
+// Memory that both this side's threads and the NICs may access; lkey and rkey are one key.
+struct RegisteredMemory {
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  uint32_t lkey = 0;
+  uint32_t rkey = 0;
+  LocalSpan Local(uint64_t offset, uint64_t length) const {
+    return {address + offset, length, lkey};
+  }
+  RemoteSpan Remote(uint64_t offset) const { return {address + offset, rkey}; }
+};
+
+struct QpSpec {
+  uint32_t depth_wqebbs = 1024;  // a power of two, 8 to 32768
+  Placement placement = Placement::kGpu;
+  uint32_t batch = 1;
+  uint32_t max_inline = 28;
+  bool shared = false;
+  uint64_t timeout_ps = 0;
+};
+
+// What the peer must be told to connect: opaque to everybody but the backend.
+struct QpAddress {
+  uint32_t node = 0;
+  uint32_t qpn = 0;
+};
+
+class Nic {
+ public:
+  virtual ~Nic() = default;
+  // Zeroed memory in GPU or host memory, registered for all accesses.
+  virtual Result<RegisteredMemory> Allocate(Placement placement, uint64_t bytes) = 0;
+  virtual Result<QpAddress> CreateQp(const QpSpec& spec) = 0;
+  virtual Result<bool> Connect(const QpAddress& local, const QpAddress& peer) = 0;
+  virtual Result<QpView> View(const QpAddress& local) const = 0;
+};
+
+}  // namespace ringpost

@@ -1,0 +1,74 @@
+// cooperative.h: a warp reserves once, each lane builds its own WQE, one lane rings for all.
+//
+// All lanes of the warp call together. Only the last lane's WQE is signalled. A QP used by one
+// warp is reserved with plain accesses; a shared one hands over from warp to warp.
+#pragma once
+
+#include "transport/send_queue.h"
+
+namespace ringpost {
+
+struct Cooperative {
+  static constexpr const char* kName = "cooperative";
+  static constexpr bool kWarpWide = true;
+  static constexpr bool kSharesQp = true;
+
+  template <class Ordering, class P, class Build>
+  static HOST_DEVICE Posted Post(P& port, const QpView& qp, Extent extent, Build&& build) {
+    const uint32_t lane = port.Lane();
+    const uint32_t lanes = port.WarpSize();
+    const uint32_t total = extent.count * lanes;
+    Completion status;
+    uint64_t base = 0;
+    if (lane == 0) base = ReserveForWarp<Ordering>(port, qp, total, &status);
+    base = port.Shuffle(base, 0);
+    if (base == kFailed) return {0, lane == 0 ? status : OfLeader(qp)};
+    const bool last = lane + 1 == lanes;
+    build(base + lane * extent.count, last ? abi::kCqeAlways : abi::kCqeOnError);
+    // Orders every lane's WQE before what lane 0 does next; its release passes them on to the NIC.
+    port.SyncWarp();
+    const uint64_t confirmed = base + total - extent.count + extent.last + 1;
+    if (lane == 0) {
+      Ordering::Release(port, qp);
+      status = Publish<Ordering>(port, qp, base, base + total, confirmed);
+    }
+    return {confirmed, status};
+  }
+
+  template <class Ordering, class P>
+  static HOST_DEVICE Completion PublishPending(P&, const QpView&) {
+    return {};
+  }
+
+ private:
+  static constexpr uint64_t kFailed = ~0ull;
+
+  static HOST_DEVICE Completion OfLeader(const QpView& qp) {
+    return {Status::kErrorCompletion, 0, 0, qp.qpn, 0};
+  }
+
+  template <class Ordering, class P>
+  static HOST_DEVICE uint64_t ReserveForWarp(P& port, const QpView& qp, uint32_t total,
+                                             Completion* status) {
+    const Reservation slot = qp.shared == 0 ? ReserveOwned<Ordering>(port, qp, total)
+                                            : ReserveShared<Ordering>(port, qp, total);
+    *status = slot.status;
+    return slot.status.Ok() ? slot.index : kFailed;
+  }
+
+  template <class Ordering, class P>
+  static HOST_DEVICE Completion Publish(P& port, const QpView& qp, uint64_t from, uint64_t to,
+                                        uint64_t confirmed) {
+    if (qp.shared == 0) {
+      PublishTo<Ordering>(port, qp, to, confirmed);
+      return {};
+    }
+    if (!WaitTurn(port, qp, from)) return {Status::kTimeout, 0, 0, qp.qpn, from};
+    Ordering::TakeTurn(port, qp);
+    PublishTo<Ordering>(port, qp, to, confirmed);
+    Ordering::MarkReady(port, qp, from, to);
+    return {};
+  }
+};
+
+}  // namespace ringpost

@@ -1,0 +1,43 @@
+// qp_view.h: what a kernel is given of a queue pair: a POD of addresses and sizes.
+//
+// The host makes it (Nic::CreateQp) and passes it by value; it owns nothing. `reserved`, `ready`,
+// `published` and `completed` are 64-bit indices in WQEBBs that never wrap in practice; they are
+// masked where the byte contract has fewer bits. completed <= published <= ready <= reserved, and
+// reserved - completed <= depth. `ready` counts whole WQEs that are built (owned QP: announced to
+// the NIC); `published` and `completed` stop one past the first WQEBB of a signalled WQE, because
+// that block is all a CQE names. A QP used by one thread keeps them with thread-scope accesses.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "transport/memory_span.h"
+
+namespace ringpost {
+
+enum class Placement : uint8_t { kGpu, kHost };
+enum class CompletionScope : uint8_t { kSelectedQp, kPeer, kAllQps };
+enum class DoorbellMode : uint8_t { kGpu };
+
+struct QpView {
+  uint64_t sq = 0;        // ring of `depth` WQEBBs
+  uint64_t record = 0;    // doorbell record, 8 bytes
+  uint64_t doorbell = 0;  // UAR register, 8 bytes
+  uint64_t cq = 0;        // collapsed CQ: slot 0 is rewritten by each CQE
+  Ref<uint64_t> reserved;
+  Ref<uint64_t> ready;
+  Ref<uint64_t> published;
+  Ref<uint64_t> completed;
+  uint64_t timeout_ps = 0;  // how long a wait on this QP may take; 0: for ever
+  uint32_t qpn = 0;
+  uint32_t depth = 0;  // WQEBBs, a power of two
+  uint32_t batch = 1;  // WQEBBs per doorbell, for policies that batch
+  uint32_t max_inline = 28;
+  uint8_t shared = 0;  // used by more than one thread (cooperative: by more than one warp)
+  Placement placement = Placement::kGpu;
+  DoorbellMode doorbell_mode = DoorbellMode::kGpu;
+  uint8_t reserved_byte = 0;
+};
+static_assert(std::is_trivially_copyable_v<QpView>);
+
+}  // namespace ringpost

@@ -1,0 +1,60 @@
+// message_rate.h: many threads put without waiting for each other; each thread's rate is taken
+// from its first measured post to the completion of its last one, and the rates are added up.
+//
+// Message i of a thread carries Word(thread, i) and goes to slot i of the thread's own part of the
+// target, modulo the number of slots, so that the final memory can be checked word by word.
+#pragma once
+
+#include "transport/endpoint.h"
+#include "workloads/outcome.h"
+
+namespace ringpost::workloads {
+
+struct MessageRateArguments {
+  QpTable qps;
+  RemoteSpan target;    // the thread's own `slots` slots of `stride` bytes
+  LocalSpan source;     // pointer payloads: `stride` bytes; null address: inline
+  uint32_t stride = 64;
+  uint32_t slots = 1;   // a power of two
+  uint32_t bytes = 8;
+  uint64_t thread = 0;
+  uint64_t warm_up = 0;
+  uint64_t operations = 0;  // measured, of this thread
+};
+
+struct ThreadRate {
+  uint64_t start = 0;
+  uint64_t end = 0;
+};
+
+HOST_DEVICE constexpr uint64_t PayloadWord(uint64_t thread, uint64_t message) {
+  return (message + 1) * 0x9e3779b97f4a7c15ull ^ (thread << 40);
+}
+
+inline constexpr uint32_t kMaxInlineRateBytes = 220;
+
+template <class P, class Publication, class Ordering>
+void MessageRateKernel(P& port, const MessageRateArguments& a, ThreadRate& rate,
+                       Outcome& outcome) {
+  Endpoint<P, Publication, Ordering> endpoint(port, a.qps);
+  // An inline payload longer than a word repeats the message's word at its start.
+  uint64_t payload[(kMaxInlineRateBytes + 7) / 8] = {};
+  const uint64_t total = a.warm_up + a.operations;
+  for (uint64_t i = 0; i < total; ++i) {
+    if (i == a.warm_up) rate.start = port.Now();
+    const RemoteSpan slot = {a.target.address + (i & (a.slots - 1)) * a.stride, a.target.rkey};
+    payload[0] = PayloadWord(a.thread, i);
+    Posted posted;
+    if (a.source.address == 0) {
+      posted = endpoint.PutInline(slot, payload, a.bytes);
+    } else {
+      // The payload is the same memory each time, written once: what moves is what counts here.
+      posted = endpoint.Put(slot, {a.source.address, a.bytes, a.source.lkey});
+    }
+    if (!outcome.Expect(posted.status, "a put")) return;
+  }
+  if (!outcome.Expect(endpoint.Quiet(CompletionScope::kSelectedQp), "the last put")) return;
+  rate.end = port.Now();
+}
+
+}  // namespace ringpost::workloads

@@ -1,0 +1,139 @@
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "workloads/kinds.h"
+#include "workloads/launch.h"
+#include "workloads/message_rate.h"
+
+namespace ringpost::workloads {
+namespace {
+
+constexpr uint32_t kSlotStride = 64;  // a line each, as a careful user would lay them out
+
+struct Kernel {
+  const std::vector<MessageRateArguments>* arguments;
+  std::vector<ThreadRate>* rates;
+  Outcome* outcome;
+  template <class Publication, class Ordering>
+  void operator()(SimPort& port) {
+    const uint32_t thread = port.ThreadIndex();
+    MessageRateKernel<SimPort, Publication, Ordering>(port, (*arguments)[thread], (*rates)[thread],
+                                                      *outcome);
+  }
+};
+
+struct Layout {
+  uint32_t threads = 0;
+  uint32_t threads_per_qp = 0;
+  uint32_t qps = 0;
+  uint32_t slots = 0;
+  uint32_t stride = 0;
+  bool sends_inline = false;
+};
+
+Layout LayoutOf(const config::Config& config) {
+  Layout layout;
+  layout.threads = static_cast<uint32_t>(config.workload.threads);
+  layout.threads_per_qp = static_cast<uint32_t>(config.workload.threads_per_qp);
+  layout.qps = (layout.threads + layout.threads_per_qp - 1) / layout.threads_per_qp;
+  layout.sends_inline = SendsInline(config);
+  layout.stride = static_cast<uint32_t>(
+      (config.workload.payload_bytes + kSlotStride - 1) / kSlotStride * kSlotStride);
+  if (layout.stride == 0) layout.stride = kSlotStride;
+  // As many slots as a thread may have in flight, so that none is overwritten unseen too soon.
+  const uint64_t in_flight =
+      std::max<uint64_t>(1, config.transport.sq_depth_wqebbs / layout.threads_per_qp);
+  layout.slots = static_cast<uint32_t>(std::bit_ceil(in_flight));
+  return layout;
+}
+
+bool Shares(const config::Config& config, const Layout& layout) {
+  if (config.transport.publication == config::Publication::kCooperative) {
+    return layout.threads_per_qp > sim::kLanesPerWarp;
+  }
+  return layout.threads_per_qp > 1;
+}
+
+// Every slot must hold the word of the last message that went there.
+void CheckPayload(Fabric& fabric, const std::vector<MessageRateArguments>& threads,
+                  Outcome& outcome) {
+  uint64_t wrong = 0;
+  for (const MessageRateArguments& a : threads) {
+    const uint64_t total = a.warm_up + a.operations;
+    for (uint64_t slot = 0; slot < a.slots && slot < total; ++slot) {
+      const uint64_t last = total - 1 - (total - 1 - slot) % a.slots;
+      const uint64_t expected = PayloadWord(a.thread, a.source.address == 0 ? last : 0);
+      if (fabric.Read<uint64_t>(a.target.address + slot * a.stride) != expected) ++wrong;
+    }
+  }
+  if (wrong > 0) outcome.Fail(fmt::format("{} payload words at the target are wrong", wrong));
+}
+
+std::vector<MessageRateArguments> ArgumentsOf(const config::Config& config, const Layout& layout,
+                                              const std::vector<QpTable>& tables,
+                                              const RegisteredMemory& target,
+                                              const RegisteredMemory& source) {
+  std::vector<MessageRateArguments> arguments(layout.threads);
+  for (uint32_t thread = 0; thread < layout.threads; ++thread) {
+    MessageRateArguments& a = arguments[thread];
+    a.qps = tables[thread / layout.threads_per_qp];
+    a.stride = layout.stride;
+    a.slots = layout.slots;
+    a.target = target.Remote(uint64_t{thread} * layout.slots * layout.stride);
+    if (!layout.sends_inline) a.source = source.Local(uint64_t{thread} * layout.stride, a.stride);
+    a.bytes = static_cast<uint32_t>(config.workload.payload_bytes);
+    a.thread = thread;
+    a.warm_up = (config.workload.warm_up + layout.threads - 1) / layout.threads;
+    a.operations = std::max<uint64_t>(1, config.workload.operations / layout.threads);
+  }
+  return arguments;
+}
+
+void AddRate(const std::vector<MessageRateArguments>& arguments,
+             const std::vector<ThreadRate>& rates, uint32_t qps, RunResult& result) {
+  double per_second = 0;
+  for (size_t i = 0; i < rates.size(); ++i) {
+    per_second += static_cast<double>(arguments[i].operations) * 1e12 /
+                  static_cast<double>(rates[i].end - rates[i].start);
+  }
+  result.metrics.push_back({"message_rate", per_second / 1e6, "M msg/s"});
+  result.metrics.push_back({"message_rate_per_qp", per_second / 1e6 / qps, "M msg/s"});
+}
+
+}  // namespace
+
+void RunMessageRate(Fabric& fabric, const config::Config& config, RunResult& result,
+                    Outcome& outcome) {
+  const Layout layout = LayoutOf(config);
+  const Pairing pairing =
+      ConnectRanks(fabric, config, layout.qps, Shares(config, layout), outcome);
+  const RegisteredMemory source = AllocateOn(fabric, 0, Placement::kGpu,
+                                             uint64_t{layout.threads} * layout.stride, outcome);
+  const RegisteredMemory target =
+      AllocateOn(fabric, 1, Placement::kGpu,
+                 uint64_t{layout.threads} * layout.slots * layout.stride, outcome);
+  if (!outcome.ok) return;
+  for (uint64_t thread = 0; thread < layout.threads; ++thread) {
+    const uint64_t word = PayloadWord(thread, 0);
+    fabric.Poke(source.address + thread * layout.stride, &word, sizeof(word));
+  }
+  std::vector<QpTable> tables;
+  for (uint32_t qp = 0; qp < layout.qps; ++qp) tables.push_back(TableFor(pairing.first, qp));
+  const std::vector<MessageRateArguments> arguments =
+      ArgumentsOf(config, layout, tables, target, source);
+  std::vector<ThreadRate> rates(layout.threads);
+  if (!LaunchOn(fabric, 0, config, layout.threads, Kernel{&arguments, &rates, &outcome})) {
+    outcome.Fail("this pair of publication and ordering is not built");
+    return;
+  }
+  const FabricRun run = fabric.Run();
+  if (!run.ok) outcome.Fail(run.error);
+  if (!outcome.ok) return;
+  if (config.workload.payload_bytes >= sizeof(uint64_t)) {
+    CheckPayload(fabric, arguments, outcome);
+  }
+  AddRate(arguments, rates, layout.qps, result);
+}
+
+}  // namespace ringpost::workloads

@@ -1,0 +1,91 @@
+#include "workloads/runner.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "workloads/kinds.h"
+
+namespace ringpost::workloads {
+namespace {
+
+void AddCounters(Fabric& fabric, RunResult& result) {
+  for (uint32_t node = 0; node < fabric.Nodes(); ++node) {
+    sim::ForEachCounter(fabric.Counters(node), [&](const char* name, uint64_t value) {
+      result.counters.emplace_back(fmt::format("nic{}.{}", node, name), value);
+    });
+  }
+  result.counters.emplace_back("gpu.parked_polls", fabric.ParkedPolls());
+  result.counters.emplace_back("engine.events", fabric.Clock().EventsRun());
+}
+
+// The stage that was in service for the largest part of the run.
+std::string LimitingStage(Fabric& fabric) {
+  const double total = static_cast<double>(fabric.Clock().Now().ps);
+  double most = 0;
+  std::string line = "nothing: no stage was in use";
+  for (uint32_t node = 0; node < fabric.Nodes(); ++node) {
+    for (const sim::StageUse& use : fabric.Node(node).Use()) {
+      const double share = total > 0 ? static_cast<double>(use.busy.ps) / total : 0;
+      if (share <= most) continue;
+      most = share;
+      line = fmt::format("{} stage of NIC {}: in service for {:.1f} % of the run",
+                         sim::NameOf(use.stage), node, 100 * share);
+    }
+  }
+  if (most < 0.7) line = "threads and latency; busiest was the " + line;
+  return line;
+}
+
+bool WriteTrace(const Fabric& fabric, const std::string& path) {
+  std::ofstream out(path, std::ios::binary);
+  out << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+  const char* separator = "";
+  for (const sim::TraceStep& step : fabric.Steps().Steps()) {
+    out << fmt::format(
+        "{}{{\"name\":\"{} {}\",\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{}.{:06},\"dur\":{}.{:06}}}",
+        separator, sim::NameOf(step.stage), step.index, step.node, step.qpn,
+        step.begin.ps / 1000000, step.begin.ps % 1000000, (step.end - step.begin).ps / 1000000,
+        (step.end - step.begin).ps % 1000000);
+    separator = ",\n";
+  }
+  out << "\n]}\n";
+  return out.good();
+}
+
+void RunKind(Fabric& fabric, const config::Config& config, RunResult& result, Outcome& outcome) {
+  switch (config.workload.kind) {
+    case config::WorkloadKind::kPutLatency:
+      RunPutLatency(fabric, config, result, outcome);
+      return;
+    case config::WorkloadKind::kRoundTrip:
+      RunRoundTrip(fabric, config, result, outcome);
+      return;
+    case config::WorkloadKind::kMessageRate:
+      RunMessageRate(fabric, config, result, outcome);
+      return;
+  }
+}
+
+}  // namespace
+
+RunResult Run(const config::Config& config, const sim::Platform& platform,
+              const RunOptions& options) {
+  RunResult result;
+  Outcome outcome;
+  const std::unique_ptr<Fabric> fabric =
+      MakeFabric(config, platform, !options.trace_file.empty());
+  RunKind(*fabric, config, result, outcome);
+  AddCounters(*fabric, result);
+  result.limited_by = LimitingStage(*fabric);
+  result.violations = fabric->Violations();
+  result.violation_count = fabric->ViolationCount();
+  if (!options.trace_file.empty() && !WriteTrace(*fabric, options.trace_file)) {
+    outcome.Fail(options.trace_file + ": the trace could not be written");
+  }
+  result.ok = outcome.ok;
+  result.error = outcome.error;
+  return result;
+}
+
+}  // namespace ringpost::workloads

@@ -1,0 +1,41 @@
+// runner.h: runs the workload of a configuration and returns what it measured.
+//
+// Deterministic in virtual time: equal configuration, platform and seed give equal results, to the
+// bit. Errors of the run (an error CQE, a hang) come back in the result; a workload that the
+// policies cannot serve is refused there too, before anything runs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "configs/schema/config.h"
+#include "sim/cost/platform.h"
+
+namespace ringpost::workloads {
+
+struct Metric {
+  std::string name;
+  double value = 0;
+  std::string unit;
+};
+
+struct RunResult {
+  std::vector<Metric> metrics;
+  std::vector<std::pair<std::string, uint64_t>> counters;
+  std::vector<std::string> violations;  // reports of the ordering checker, one line each
+  uint64_t violation_count = 0;
+  std::string limited_by;  // the stage with the least time to spare, and how much it was used
+  bool ok = true;
+  std::string error;
+};
+
+struct RunOptions {
+  std::string trace_file;  // empty: none
+};
+
+RunResult Run(const config::Config& config, const sim::Platform& platform,
+              const RunOptions& options);
+
+}  // namespace ringpost::workloads

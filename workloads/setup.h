@@ -1,0 +1,41 @@
+// setup.h: what every workload needs before its first kernel: QPs, memory, and who uses what.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "backends/make_nic.h"
+#include "configs/schema/config.h"
+#include "transport/endpoint.h"
+#include "workloads/outcome.h"
+
+namespace ringpost::workloads {
+
+std::string_view NameOf(config::Publication publication);
+std::string_view NameOf(config::Ordering ordering);
+
+// Two ranks and the QPs between them. QP i of rank 0 is connected to QP i of rank 1.
+struct Pairing {
+  std::vector<QpView> first;
+  std::vector<QpView> second;
+};
+
+// `qps` pairs between ranks 0 and 1. Fails with one line in `outcome`.
+Pairing ConnectRanks(Fabric& fabric, const config::Config& config, uint32_t qps, bool shared,
+                     Outcome& outcome);
+
+// Memory of one rank; fails with one line in `outcome`.
+RegisteredMemory AllocateOn(Fabric& fabric, uint32_t rank, Placement placement, uint64_t bytes,
+                            Outcome& outcome);
+
+// How the payload travels: in the WQE, or behind a pointer.
+bool SendsInline(const config::Config& config);
+
+// The QPs of one thread, for its Endpoint: all of them lead to the one peer.
+inline QpTable TableFor(const std::vector<QpView>& views, uint32_t selected) {
+  const uint32_t count = static_cast<uint32_t>(views.size());
+  return {views.data(), count, 0, count, selected};
+}
+
+}  // namespace ringpost::workloads
