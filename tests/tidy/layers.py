@@ -18,8 +18,8 @@ _BACKENDS = {"backends", "backends/live", "backends/mlx5", "backends/sim"}
 _SIM = _SIM_CORE | {"sim/node", "sim/service", "sim/uverbs"}
 _BELOW_TOOLS = _TRANSPORT | _SIM | _BACKENDS | {"configs", "workloads"}
 
-# Words that host and device share; everything may use them as it may use the byte contract.
-_SHARED_FILES = ("transport/host_device.h", "transport/status.h")
+# Words that all sides share; everything may use them as it may use the byte contract.
+_SHARED_FILES = ("transport/host_device.h", "transport/order.h", "transport/status.h")
 
 ALLOWED = {
     "transport/abi": _CONTRACT,

@@ -151,6 +151,7 @@ class LayersTest(CheckTest):
             ("transport/send_queue.h", "transport/abi/wqe.h"),
             ("sim/nic/requester.cc", "transport/abi/wqe.h"),
             ("sim/nic/requester.cc", "transport/status.h"),
+            ("sim/memory/agent.h", "transport/order.h"),
             ("sim/cost/cost.h", "sim/nic/step.h"),
             ("sim/node/node.h", "sim/gpu/warp.h"),
             ("sim/service/service.h", "sim/wire/packet.h"),
