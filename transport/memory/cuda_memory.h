@@ -1,0 +1,34 @@
+// cuda_memory.h: a MemoryProvider of one CUDA device: its own memory, and pinned host memory.
+//
+// Free of CUDA's headers, so that any source may include it; the library exists where the CUDA
+// Toolkit does. Each call makes the device current in the calling thread.
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "transport/memory.h"
+
+namespace ringpost {
+
+class CudaMemory final : public MemoryProvider {
+ public:
+  explicit CudaMemory(int device) : device_(device) {}
+  ~CudaMemory() override;
+
+  std::optional<Allocation> Allocate(Placement placement, uint64_t bytes,
+                                     std::string* error) override;
+  void Free(const Allocation& allocation) override;
+  std::optional<uint64_t> Map(void* pages, uint64_t bytes, Mapping mapping,
+                              std::string* error) override;
+  void Unmap(void* pages) override;
+  std::optional<int> ExportDmaBuf(const Allocation& allocation, std::string* error) override;
+  bool Copy(uint64_t to, uint64_t from, uint64_t bytes, std::string* error) override;
+
+ private:
+  const int device_;
+  std::mutex mutex_;
+  std::map<uint64_t, Placement> placement_of_;  // by address
+};
+
+}  // namespace ringpost
