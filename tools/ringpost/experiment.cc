@@ -1,0 +1,60 @@
+#include "tools/ringpost/experiment.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <utility>
+
+#include "configs/schema/config_hash.h"
+#include "configs/schema/platform_loader.h"
+#include "configs/schema/root.h"
+#include "tools/ringpost/version.h"
+
+namespace ringpost::tools {
+
+Experiment LoadExperiment(const config::Sources& sources) {
+  Experiment experiment;
+  experiment.loaded = config::Load(sources);
+  experiment.platform = config::LoadPlatform(experiment.loaded.config.platform);
+  experiment.hash = config::ConfigHash(experiment.loaded.effective, experiment.platform);
+  return experiment;
+}
+
+std::string ExperimentPath(const std::string& name) {
+  if (name.ends_with(".yaml")) return name;
+  return config::FindRoot() + "/configs/experiments/" + name + ".yaml";
+}
+
+Runner RealRunner() {
+  return [](const config::Config& config, const sim::Platform& platform) {
+    return workloads::Run(config, platform, {});
+  };
+}
+
+const workloads::RunResult& Runs::Of(const Experiment& experiment) {
+  const auto [entry, is_new] = results_.try_emplace(experiment.hash);
+  workloads::RunResult& result = entry->second;
+  if (is_new) {
+    try {
+      result = runner_(experiment.loaded.config, experiment.platform);
+    } catch (const std::exception& error) {
+      result.ok = false;
+      result.error = error.what();
+    }
+  }
+  return result;
+}
+
+std::optional<double> FindMetric(const workloads::RunResult& result, const std::string& name) {
+  for (const workloads::Metric& metric : result.metrics) {
+    if (metric.name == name) return metric.value;
+  }
+  return std::nullopt;
+}
+
+std::string IdentityLine(const std::string& platform, const std::string& hash, uint64_t seed) {
+  return fmt::format("ringpost {} | simulated | backend sim | platform {} | config {} | seed {}",
+                     kVersion, platform, hash, seed);
+}
+
+}  // namespace ringpost::tools

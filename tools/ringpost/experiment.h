@@ -1,0 +1,50 @@
+// experiment.h: a configuration with its platform, and its runs: each distinct one runs once.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "configs/schema/config.h"
+#include "configs/schema/loader.h"
+#include "sim/cost/platform.h"
+#include "workloads/runner.h"
+
+namespace ringpost::tools {
+
+struct Experiment {
+  config::Loaded loaded;
+  sim::Platform platform;
+  std::string hash;
+};
+
+// Throws config::ConfigError.
+Experiment LoadExperiment(const config::Sources& sources);
+
+// configs/experiments/NAME.yaml under the root, or `name` itself when it ends in .yaml.
+std::string ExperimentPath(const std::string& name);
+
+using Runner = std::function<workloads::RunResult(const config::Config&, const sim::Platform&)>;
+
+// workloads::Run without options.
+Runner RealRunner();
+
+// Remembers results by configuration hash. Exceptions of a run become its error.
+class Runs final {
+ public:
+  explicit Runs(Runner runner) : runner_(std::move(runner)) {}
+
+  const workloads::RunResult& Of(const Experiment& experiment);
+
+ private:
+  Runner runner_;
+  std::map<std::string, workloads::RunResult> results_;
+};
+
+std::optional<double> FindMetric(const workloads::RunResult& result, const std::string& name);
+
+// "ringpost 0.1.0 | simulated | backend sim | platform p_ib | config 0123456789abcdef | seed 1"
+std::string IdentityLine(const std::string& platform, const std::string& hash, uint64_t seed);
+
+}  // namespace ringpost::tools

@@ -1,0 +1,99 @@
+// ringpost: the command line.
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+#include <string>
+
+#include "configs/schema/config_error.h"
+#include "tools/ringpost/config_command.h"
+#include "tools/ringpost/exit_status.h"
+#include "tools/ringpost/quickstart_command.h"
+#include "tools/ringpost/reproduce_command.h"
+#include "tools/ringpost/run_command.h"
+#include "tools/ringpost/version.h"
+
+namespace ringpost::tools {
+namespace {
+
+constexpr char kFooter[] =
+    "Without a command it runs configs/quickstart.yaml and shows published values beside simulated "
+    "ones.\nconfigs/README.md lists every key. Exit status: 0 clean, 1 a run failed, 2 bad input, "
+    "3 misses or violations.";
+
+// What each command takes, filled by the parser.
+struct Arguments {
+  RunArguments run;
+  ConfigArguments config;
+  ReproduceArguments reproduce;
+};
+
+constexpr char kSetHelp[] = "key.path=value; replaces the file and RINGPOST_SET";
+
+void AddRun(CLI::App& app, RunArguments& run) {
+  CLI::App* command = app.add_subcommand("run", "Run the workload of a configuration");
+  command->add_option("config", run.options.config, "YAML file")->required();
+  command->add_option("--set", run.options.sets, kSetHelp)->expected(1)->type_name("KEY=VALUE");
+  command->add_option("--backend", run.options.backend, "sim")->type_name("NAME");
+  command->add_option("--seed", run.options.seed, "Seed of the run")->type_name("N");
+  command->add_option("--json", run.json, "Write the result as JSON")->type_name("FILE");
+  command->add_option("--trace", run.trace, "Write every step with its time")->type_name("FILE");
+  command->add_flag("--quiet", run.quiet, "Print errors only");
+}
+
+void AddConfig(CLI::App& app, ConfigArguments& config) {
+  CLI::App* command =
+      app.add_subcommand("config", "Print the effective configuration and where it came from");
+  command->add_option("config", config.config, "YAML file")->required();
+  command->add_option("--set", config.sets, kSetHelp)->expected(1)->type_name("KEY=VALUE");
+}
+
+void AddReproduce(CLI::App& app, ReproduceArguments& reproduce) {
+  CLI::App* command = app.add_subcommand("reproduce", "Hold published figures against simulation");
+  command->add_option("--figures", reproduce.figures, "Rows; default the reference figures")
+      ->type_name("FILE");
+  command->add_option("--only", reproduce.only, "Rows whose id, system or platform match")
+      ->type_name("REGEX");
+  command->add_option("--json", reproduce.json, "Write the result as JSON")->type_name("FILE");
+}
+
+int Dispatch(const CLI::App& app, const Arguments& arguments) {
+  if (app.got_subcommand("run")) return RunRunCommand(arguments.run, std::cout);
+  if (app.got_subcommand("config")) return RunConfigCommand(arguments.config, std::cout);
+  if (app.got_subcommand("reproduce")) {
+    return RunReproduceCommand(arguments.reproduce, RealRunner(), std::cout);
+  }
+  return RunQuickstartCommand(RealRunner(), std::cout);
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("GPU-initiated RDMA over a simulated NIC", "ringpost");
+  app.footer(kFooter);
+  app.set_version_flag("--version", std::string("ringpost ") + kVersion);
+  app.require_subcommand(0, 1);
+  Arguments arguments;
+  AddRun(app, arguments.run);
+  AddConfig(app, arguments.config);
+  AddReproduce(app, arguments.reproduce);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kClean : kBadInput;
+  }
+  try {
+    const int status = Dispatch(app, arguments);
+    std::cout.flush();
+    if (std::cout) return status;
+    std::cerr << "ringpost: the result could not be printed\n";
+  } catch (const config::ConfigError& error) {
+    std::cerr << error.what() << "\n";
+    return kBadInput;
+  } catch (const std::exception& error) {
+    std::cerr << "ringpost: " << error.what() << "\n";
+  }
+  return kFailed;
+}
+
+}  // namespace
+}  // namespace ringpost::tools
+
+int main(int argc, char** argv) { return ringpost::tools::Main(argc, argv); }

@@ -1,0 +1,24 @@
+// reduce.h: one number from several runs.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ringpost::tools {
+
+struct Point {
+  double x;
+  double y;
+};
+using Series = std::vector<Point>;
+
+// slope, intercept or r2 of the least-squares line, max or min of y, or the first x at which y
+// reaches a share of its maximum: "first_reaching(90 %)". A slope is per `per` units of x.
+// Throws config::ValueError for any other text.
+double Reduce(const Series& series, const std::string& value_of, double per);
+
+// "a - b" or "a / b" over named values; b may be a number. Throws config::ValueError.
+double Combine(const std::map<std::string, double>& values, const std::string& value_of);
+
+}  // namespace ringpost::tools

@@ -1,0 +1,187 @@
+#include "tools/ringpost/verdict.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "configs/schema/config_hash.h"
+#include "configs/schema/root.h"
+#include "tools/ringpost/reduce.h"
+#include "tools/ringpost/tolerance.h"
+
+namespace ringpost::tools {
+namespace {
+
+using Values = std::map<std::string, double>;  // of runs, by name
+
+// One row's runs, measured.
+struct Measured {
+  Values values;
+  Series series;       // of a sweep
+  std::string hashes;  // with the metric, in order
+  std::string error;   // empty: all there
+};
+
+std::optional<double> Measure(const FigureRow& row, const FigureRun& run,
+                              const config::Assignment* point, Runs& runs, Measured& measured) {
+  config::Sources sources{run.experiment, run.assignments};
+  sources.assignments.push_back({"platform", PlatformOf(row), row.position, row.position});
+  if (point != nullptr) sources.assignments.push_back(*point);
+  const Experiment experiment = LoadExperiment(sources);
+  measured.hashes += experiment.hash + ":" + run.metric + " ";
+  const workloads::RunResult& result = runs.Of(experiment);
+  if (!result.ok) {
+    measured.error = "the run failed: " + result.error;
+    return std::nullopt;
+  }
+  const std::optional<double> value = FindMetric(result, run.metric);
+  if (!value) measured.error = "the run reports no " + run.metric;
+  return value;
+}
+
+Measured MeasureAll(const FigureRow& row, Runs& runs) {
+  Measured measured;
+  if (row.sweep) {
+    for (const config::Assignment& point : row.sweep->points) {
+      const auto value = Measure(row, row.runs[0], &point, runs, measured);
+      const double x =
+          AxisNumber(point.value).value_or(static_cast<double>(measured.series.size()));
+      if (value) measured.series.push_back({x, *value});
+    }
+    return measured;
+  }
+  for (const FigureRun& run : row.runs) {
+    const auto value = Measure(row, run, nullptr, runs, measured);
+    if (value) measured.values[run.name] = *value;
+  }
+  return measured;
+}
+
+// The row's one value, if it has one; throws config::ConfigError for a malformed value_of.
+std::optional<double> ValueOf(const FigureRow& row, const Measured& measured) {
+  try {
+    if (row.value_of.empty()) {
+      if (row.sweep || measured.values.size() != 1) return std::nullopt;
+      return measured.values.begin()->second;
+    }
+    if (row.sweep) return Reduce(measured.series, row.value_of, row.sweep->per);
+    return Combine(measured.values, row.value_of);
+  } catch (const config::ValueError& error) {
+    throw config::ConfigError(row.position, row.id + ".value_of", error);
+  }
+}
+
+// Why the shape does not hold; empty when it does.
+std::string ShapeFault(const FigureRow& row, const Measured& measured,
+                       std::optional<double> value) {
+  const FigureShape& shape = row.shape;
+  const Series& series = measured.series;
+  for (size_t i = 1; i < shape.rank.size(); ++i) {
+    const auto lower = measured.values.find(shape.rank[i - 1]);
+    const auto upper = measured.values.find(shape.rank[i]);
+    if (lower == measured.values.end() || upper == measured.values.end()) {
+      throw config::ConfigError(row.position, row.id + ".rank",
+                                {"names a run that is not there", "name those of runs"});
+    }
+    if (lower->second >= upper->second) return lower->first + " is not below " + upper->first;
+  }
+  for (size_t i = 1; shape.falls && i < series.size(); ++i) {
+    if (series[i].y >= series[i - 1].y) {
+      return "does not fall at " + row.sweep->points[i].value;
+    }
+  }
+  if (shape.flat_percent) {
+    const double spread = (Reduce(series, "max", 1) / Reduce(series, "min", 1) - 1) * 100;
+    if (spread > *shape.flat_percent) return fmt::format("varies by {:.1f} %", spread);
+  }
+  constexpr double kLinear = 0.98;
+  if (shape.linear) {
+    const double r2 = Reduce(series, "r2", 1);
+    if (r2 < kLinear) return fmt::format("R2 is {:.3f}", r2);
+  }
+  if (shape.at_least && value.value_or(0) < *shape.at_least) {
+    return fmt::format("is below {}", *shape.at_least);
+  }
+  return "";
+}
+
+void JudgeValue(Verdict& verdict) {
+  const FigureRow& row = verdict.row;
+  const double simulated = *verdict.simulated;
+  const bool in_range = row.low && simulated >= *row.low && simulated <= *row.high;
+  bool near = false;
+  if (row.value) {
+    verdict.relative_error = (simulated - *row.value) / std::abs(*row.value);
+    near = std::abs(*verdict.relative_error) <= verdict.tolerance;
+  } else {
+    const double end = simulated < *row.low ? *row.low : *row.high;
+    verdict.relative_error = in_range ? 0 : (simulated - end) / std::abs(end);
+  }
+  verdict.status = in_range || near ? Status::kHit : Status::kMiss;
+  if (verdict.status == Status::kMiss) {
+    verdict.reason = row.value ? fmt::format("off by {:+.1f} %, tolerance {:.0f} %",
+                                             *verdict.relative_error * 100, verdict.tolerance * 100)
+                               : "outside the published range";
+  }
+}
+
+std::string SeriesText(const Measured& measured) {
+  std::string text;
+  for (const Point& point : measured.series) text += fmt::format(" {:.4g}", point.y);
+  for (const auto& [name, value] : measured.values) text += fmt::format(" {} {:.4g}", name, value);
+  return text.empty() ? text : text.substr(1);
+}
+
+}  // namespace
+
+Verdict Judge(const FigureRow& row, Runs& runs) {
+  Verdict verdict;
+  verdict.row = row;
+  verdict.tolerance = row.tolerance.value_or(TableTolerance(row));
+  if (row.runs.empty()) {
+    verdict.reason = "no experiment answers it";
+    return verdict;
+  }
+  if (access(config::PlatformPath(PlatformOf(row)).c_str(), R_OK) != 0) {
+    verdict.reason = "there is no platform file for " + row.platform;
+    return verdict;
+  }
+  const Measured measured = MeasureAll(row, runs);
+  verdict.measurement = measured.hashes + row.value_of + (row.shape.IsEmpty() ? "" : "shape");
+  verdict.hash = fmt::format("{:016x}", config::HashOf(measured.hashes));
+  verdict.status = Status::kMiss;
+  verdict.reason = measured.error;
+  if (!measured.error.empty()) return verdict;
+  verdict.simulated = ValueOf(row, measured);
+  if (!row.shape.IsEmpty()) {
+    verdict.simulated_text = SeriesText(measured);
+    verdict.reason = ShapeFault(row, measured, verdict.simulated);
+    verdict.status = verdict.reason.empty() ? Status::kHit : Status::kMiss;
+  } else {
+    JudgeValue(verdict);
+  }
+  return verdict;
+}
+
+void MarkCounted(std::vector<Verdict>& verdicts) {
+  std::map<std::string, std::string> first;  // row by measurement
+  for (Verdict& verdict : verdicts) {
+    if (verdict.status == Status::kUncovered) continue;
+    const bool derived = !verdict.row.value_of.empty() && !verdict.row.sweep;
+    const auto [entry, is_new] = first.try_emplace(verdict.measurement, verdict.row.id);
+    verdict.counted = is_new && !derived;
+    if (verdict.counted) continue;
+    if (!verdict.reason.empty()) verdict.reason += "; ";
+    verdict.reason += derived ? "shown: derived from other values" : "shown: as " + entry->second;
+  }
+}
+
+const char* NameOf(Status status) {
+  if (status == Status::kHit) return "hit";
+  return status == Status::kMiss ? "miss" : "uncovered";
+}
+
+}  // namespace ringpost::tools
