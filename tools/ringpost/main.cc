@@ -32,7 +32,9 @@ constexpr char kSetHelp[] = "key.path=value; replaces the file and RINGPOST_SET"
 void AddRun(CLI::App& app, RunArguments& run) {
   CLI::App* command = app.add_subcommand("run", "Run the workload of a configuration");
   command->add_option("config", run.options.config, "YAML file")->required();
-  command->add_option("--set", run.options.sets, kSetHelp)->expected(1)->type_name("KEY=VALUE");
+  command->add_option("--set", run.options.sets, kSetHelp)
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
   command->add_option("--backend", run.options.backend, "sim")->type_name("NAME");
   command->add_option("--seed", run.options.seed, "Seed of the run")->type_name("N");
   command->add_option("--json", run.json, "Write the result as JSON")->type_name("FILE");
@@ -44,7 +46,9 @@ void AddConfig(CLI::App& app, ConfigArguments& config) {
   CLI::App* command =
       app.add_subcommand("config", "Print the effective configuration and where it came from");
   command->add_option("config", config.config, "YAML file")->required();
-  command->add_option("--set", config.sets, kSetHelp)->expected(1)->type_name("KEY=VALUE");
+  command->add_option("--set", config.sets, kSetHelp)
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
 }
 
 void AddReproduce(CLI::App& app, ReproduceArguments& reproduce) {
