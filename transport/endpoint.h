@@ -6,8 +6,8 @@
 //
 // One Endpoint serves one thread; it holds no memory. With a warp-wide publication policy every
 // lane calls each operation together and posts its own message. Operations return what they
-// posted; waits return a Completion and never outlast the QP's timeout. Ordering: operations of
-// one QP are executed at the target in the order posted. Nothing else is ordered without Quiet.
+// posted; waits return a Completion and never outlast the QP's timeout. Operations of one QP are
+// executed at the target in the order posted; nothing else is ordered without Quiet.
 #pragma once
 
 #include "transport/ordering.h"
@@ -33,9 +33,8 @@ class Endpoint {
   // RDMA WRITE of `source`, which must stay unchanged until Flush or Quiet. Any length up to 2^30.
   HOST_DEVICE Posted Put(RemoteSpan target, LocalSpan source) {
     if (source.bytes > kMaxMessageBytes) return Refused();
-    return Post({1, 0}, [&](uint64_t index, uint8_t flags) {
-      StoreWrite(index, flags, target, source);
-    });
+    return Post({1, 0},
+                [&](uint64_t index, uint8_t flags) { StoreWrite(index, flags, target, source); });
   }
 
   // RDMA WRITE whose `bytes` (up to the QP's max_inline) travel in the WQE; `payload` is the
@@ -96,8 +95,7 @@ class Endpoint {
     return result;
   }
 
-  // Orders later operations to the peer after earlier ones, reads included; waits only where the
-  // peer is reached over more than one QP.
+  // Orders later operations to the peer after all earlier ones; waits if it has more than one QP.
   HOST_DEVICE Completion Fence() {
     if (table_.peer_count > 1) return Quiet(CompletionScope::kPeer);
     fence_flags_ = abi::kFenceReadsAtomics;
@@ -135,8 +133,7 @@ class Endpoint {
                                  static_cast<uint8_t>(flags | fence_flags_));
   }
 
-  HOST_DEVICE void StoreWrite(uint64_t index, uint8_t flags, RemoteSpan target,
-                              LocalSpan source) {
+  HOST_DEVICE void StoreWrite(uint64_t index, uint8_t flags, RemoteSpan target, LocalSpan source) {
     // A zero-length write has no data segment: byte_count 0 would mean 2 GiB.
     const uint32_t segments = source.bytes == 0 ? 2 : 3;
     const abi::Segment wqe[3] = {

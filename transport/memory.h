@@ -3,17 +3,16 @@
 // An allocation has one address that kernels and, where the placement is kHost, host threads use
 // alike. It is page-aligned and zero. The provider owns what it gave out and frees what is left
 // when it ends; all functions may be called by any thread, and none by a kernel. A function that
-// fails returns nothing, changes nothing and says in `*error` why.
+// fails changes nothing.
 //
-//   std::string error;
-//   std::optional<Allocation> ring = provider.Allocate(Placement::kGpu, 64 * depth, &error);
+//   const Result<Allocation> ring = provider.Allocate(Placement::kGpu, 64 * depth);
+//   if (!ring.Ok()) return Error{ring.Message()};
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 
 #include "transport/qp_view.h"
+#include "transport/result.h"
 
 namespace ringpost {
 
@@ -33,25 +32,21 @@ class MemoryProvider {
   MemoryProvider& operator=(const MemoryProvider&) = delete;
   virtual ~MemoryProvider() = default;
 
-  [[nodiscard]] virtual std::optional<Allocation> Allocate(Placement placement, uint64_t bytes,
-                                                           std::string* error) = 0;
+  virtual Result<Allocation> Allocate(Placement placement, uint64_t bytes) = 0;
 
   // No kernel, NIC or copy may still use it.
   virtual void Free(const Allocation& allocation) = 0;
 
   // The address under which kernels reach existing host pages, until Unmap. The pages stay with the
   // caller.
-  [[nodiscard]] virtual std::optional<uint64_t> Map(void* pages, uint64_t bytes, Mapping mapping,
-                                                    std::string* error) = 0;
+  virtual Result<uint64_t> Map(void* pages, uint64_t bytes, Mapping mapping) = 0;
   virtual void Unmap(void* pages) = 0;
 
   // A dma-buf of GPU memory, through which a NIC's driver reaches it. The caller closes it.
-  [[nodiscard]] virtual std::optional<int> ExportDmaBuf(const Allocation& allocation,
-                                                        std::string* error) = 0;
+  virtual Result<int> ExportDmaBuf(const Allocation& allocation) = 0;
 
   // Between any two of: host memory, allocations. Returns when the bytes are there.
-  [[nodiscard]] virtual bool Copy(uint64_t to, uint64_t from, uint64_t bytes,
-                                  std::string* error) = 0;
+  virtual Result<bool> Copy(uint64_t to, uint64_t from, uint64_t bytes) = 0;
 };
 
 }  // namespace ringpost

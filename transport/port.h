@@ -63,7 +63,7 @@ concept Port = requires(P port, const QpView& qp, Ref<uint64_t> word, Ref<uint32
   { port.template Exchange<Order::kAcqRel, Scope::kGpu>(word, value) } -> std::same_as<uint64_t>;
   {
     port.template CompareExchange<Order::kAcqRel, Scope::kGpu>(word, value, value)
-  } -> std::same_as<uint64_t>;
+    } -> std::same_as<uint64_t>;
   port.StorePayload(value, source, value);
   port.LoadPayload(target, value, value);
   port.StoreWqe(qp, value, segments, small);

@@ -1,4 +1,4 @@
-"""The put kernels as compiled for sm_90: wide WQE stores, no spills, and the fences of each policy."""
+"""The put kernels as compiled for sm_90: wide WQE stores, no spills, each policy its own fences."""
 
 import unittest
 

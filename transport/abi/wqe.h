@@ -111,8 +111,8 @@ HOST_DEVICE constexpr Segment RemoteAddressOf(uint64_t address, uint32_t rkey) {
 
 HOST_DEVICE constexpr Segment DataOf(uint32_t bytes, uint32_t lkey, uint64_t address) {
   const uint64_t big = Swap64(address);
-  return {{Swap32(bytes), Swap32(lkey), static_cast<uint32_t>(big),
-           static_cast<uint32_t>(big >> 32)}};
+  return {
+      {Swap32(bytes), Swap32(lkey), static_cast<uint32_t>(big), static_cast<uint32_t>(big >> 32)}};
 }
 
 // Segments that `bytes` of inline payload take, header included; none for an empty payload.

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string>
 
 namespace ringpost {
 
@@ -11,21 +12,15 @@ HostMemory::~HostMemory() {
   for (const auto& [address, bytes] : bytes_of_) munmap(reinterpret_cast<void*>(address), bytes);
 }
 
-std::optional<Allocation> HostMemory::Allocate(Placement placement, uint64_t bytes,
-                                               std::string* error) {
+Result<Allocation> HostMemory::Allocate(Placement placement, uint64_t bytes) {
   if (placement != Placement::kHost) {
-    *error = "there is no GPU memory here; allocate in host memory";
-    return std::nullopt;
+    return Error{"there is no GPU memory here; allocate in host memory"};
   }
-  if (bytes == 0) {
-    *error = "an allocation has at least one byte";
-    return std::nullopt;
-  }
+  if (bytes == 0) return Error{"an allocation has at least one byte"};
   void* const memory =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
-    *error = std::to_string(bytes) + " bytes of host memory: " + std::strerror(errno);
-    return std::nullopt;
+    return Error{std::to_string(bytes) + " bytes of host memory: " + std::strerror(errno)};
   }
   const uint64_t address = reinterpret_cast<uint64_t>(memory);
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -42,18 +37,17 @@ void HostMemory::Free(const Allocation& allocation) {
 }
 
 // A host thread uses the pages where they are.
-std::optional<uint64_t> HostMemory::Map(void* pages, uint64_t, Mapping, std::string*) {
+Result<uint64_t> HostMemory::Map(void* pages, uint64_t, Mapping) {
   return reinterpret_cast<uint64_t>(pages);
 }
 
 void HostMemory::Unmap(void*) {}
 
-std::optional<int> HostMemory::ExportDmaBuf(const Allocation&, std::string* error) {
-  *error = "host memory has no dma-buf; register it by its address";
-  return std::nullopt;
+Result<int> HostMemory::ExportDmaBuf(const Allocation&) {
+  return Error{"host memory has no dma-buf; register it by its address"};
 }
 
-bool HostMemory::Copy(uint64_t to, uint64_t from, uint64_t bytes, std::string*) {
+Result<bool> HostMemory::Copy(uint64_t to, uint64_t from, uint64_t bytes) {
   std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
   return true;
 }

@@ -13,14 +13,12 @@ class HostMemory final : public MemoryProvider {
  public:
   ~HostMemory() override;
 
-  std::optional<Allocation> Allocate(Placement placement, uint64_t bytes,
-                                     std::string* error) override;
+  Result<Allocation> Allocate(Placement placement, uint64_t bytes) override;
   void Free(const Allocation& allocation) override;
-  std::optional<uint64_t> Map(void* pages, uint64_t bytes, Mapping mapping,
-                              std::string* error) override;
+  Result<uint64_t> Map(void* pages, uint64_t bytes, Mapping mapping) override;
   void Unmap(void* pages) override;
-  std::optional<int> ExportDmaBuf(const Allocation& allocation, std::string* error) override;
-  bool Copy(uint64_t to, uint64_t from, uint64_t bytes, std::string* error) override;
+  Result<int> ExportDmaBuf(const Allocation& allocation) override;
+  Result<bool> Copy(uint64_t to, uint64_t from, uint64_t bytes) override;
 
  private:
   std::mutex mutex_;

@@ -1,0 +1,78 @@
+#include "transport/memory/cuda_memory.h"
+
+#include <cuda_runtime_api.h>
+
+#include <boost/test/unit_test.hpp>
+#include <vector>
+
+namespace ringpost {
+namespace {
+
+bool HasGpu() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
+}
+
+boost::test_tools::assertion_result NeedsGpu(boost::unit_test::test_unit_id) {
+  boost::test_tools::assertion_result result(HasGpu());
+  result.message() << "there is no GPU";
+  return result;
+}
+
+boost::test_tools::assertion_result NeedsNoGpu(boost::unit_test::test_unit_id) {
+  boost::test_tools::assertion_result result(!HasGpu());
+  result.message() << "there is a GPU";
+  return result;
+}
+
+using boost::unit_test::precondition;
+
+BOOST_AUTO_TEST_SUITE(CudaMemoryTest)
+
+BOOST_AUTO_TEST_CASE(WithoutAGpuAllocationSaysWhatIsMissing, *precondition(NeedsNoGpu)) {
+  CudaMemory memory(0);
+  const Result<Allocation> got = memory.Allocate(Placement::kGpu, 64);
+  BOOST_REQUIRE(!got.Ok());
+  BOOST_TEST(got.Message().size() > 12u);
+}
+
+BOOST_AUTO_TEST_CASE(EmptyAllocationIsRefused) {
+  CudaMemory memory(0);
+  BOOST_TEST(!memory.Allocate(Placement::kHost, 0).Ok());
+}
+
+BOOST_AUTO_TEST_CASE(HostMemoryHasNoDmaBuf) {
+  CudaMemory memory(0);
+  BOOST_TEST(!memory.ExportDmaBuf({4096, 64, Placement::kHost}).Ok());
+}
+
+BOOST_AUTO_TEST_CASE(BytesSurviveTheWayThroughGpuMemory, *precondition(NeedsGpu)) {
+  CudaMemory memory(0);
+  const Result<Allocation> got = memory.Allocate(Placement::kGpu, 1000);
+  BOOST_REQUIRE(got.Ok());
+  std::vector<char> bytes(1000, 1);
+  const uint64_t host = reinterpret_cast<uint64_t>(bytes.data());
+  BOOST_TEST(memory.Copy(host, got.Value().address, 1000).Ok());
+  BOOST_TEST(bytes == std::vector<char>(1000, 0));
+  bytes.assign(1000, 7);
+  BOOST_TEST(memory.Copy(got.Value().address, host, 1000).Ok());
+  bytes.assign(1000, 0);
+  BOOST_TEST(memory.Copy(host, got.Value().address, 1000).Ok());
+  BOOST_TEST(bytes == std::vector<char>(1000, 7));
+  memory.Free(got.Value());
+}
+
+BOOST_AUTO_TEST_CASE(PinnedHostMemoryHasOneAddressForBothSides, *precondition(NeedsGpu)) {
+  CudaMemory memory(0);
+  const Result<Allocation> got = memory.Allocate(Placement::kHost, 4096);
+  BOOST_REQUIRE(got.Ok());
+  void* device = nullptr;
+  void* const host = reinterpret_cast<void*>(got.Value().address);
+  BOOST_TEST(cudaHostGetDevicePointer(&device, host, 0) == cudaSuccess);
+  BOOST_TEST(device == host);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace ringpost

@@ -1,0 +1,138 @@
+#include "transport/memory/cuda_memory.h"
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <cstring>
+#include <string>
+
+namespace ringpost {
+namespace {
+
+// Exported and mapped ranges are whole pages of the host, which dma-bufs ask for.
+constexpr uint64_t kPageBytes = 65536;
+
+uint64_t WholePages(uint64_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes; }
+
+Error Failed(const char* what, cudaError_t result) {
+  cudaGetLastError();  // it is reported here, and must not show up in a later call
+  return Error{std::string(what) + ": " + cudaGetErrorString(result)};
+}
+
+void Release(uint64_t address, Placement placement) {
+  void* const memory = reinterpret_cast<void*>(address);
+  // At the end of a process the driver may be gone already, and has freed it.
+  static_cast<void>(placement == Placement::kGpu ? cudaFree(memory) : cudaFreeHost(memory));
+}
+
+using GetHandle = CUresult (*)(void*, CUdeviceptr, size_t, CUmemRangeHandleType,
+                               unsigned long long);
+
+// The driver is reached through the runtime, so that a program starts without libcuda.
+Result<GetHandle> FindGetHandle() {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+  const cudaError_t result = cudaGetDriverEntryPointByVersion(
+      "cuMemGetHandleForAddressRange", &function, 11070, cudaEnableDefault, &found);
+  if (result != cudaSuccess) return Failed("cuMemGetHandleForAddressRange", result);
+  if (found != cudaDriverEntryPointSuccess) {
+    return Error{"this driver exports no dma-buf: it needs CUDA 11.7 or newer"};
+  }
+  return reinterpret_cast<GetHandle>(function);
+}
+
+// Zeroed memory, or null.
+cudaError_t AllocateZeroed(Placement placement, uint64_t bytes, void** memory) {
+  if (placement == Placement::kHost) {
+    const cudaError_t result =
+        cudaHostAlloc(memory, bytes, cudaHostAllocMapped | cudaHostAllocPortable);
+    if (result == cudaSuccess) std::memset(*memory, 0, bytes);
+    return result;
+  }
+  cudaError_t result = cudaMalloc(memory, bytes);
+  if (result != cudaSuccess) return result;
+  result = cudaMemset(*memory, 0, bytes);
+  if (result == cudaSuccess) result = cudaDeviceSynchronize();
+  if (result != cudaSuccess) cudaFree(*memory);
+  return result;
+}
+
+}  // namespace
+
+CudaMemory::~CudaMemory() {
+  static_cast<void>(cudaSetDevice(device_));
+  for (const auto& [address, placement] : placement_of_) Release(address, placement);
+}
+
+Result<Allocation> CudaMemory::Allocate(Placement placement, uint64_t bytes) {
+  if (bytes == 0) return Error{"an allocation has at least one byte"};
+  void* memory = nullptr;
+  cudaError_t result = cudaSetDevice(device_);
+  if (result == cudaSuccess) result = AllocateZeroed(placement, WholePages(bytes), &memory);
+  if (result != cudaSuccess) return Failed("allocation", result);
+  const uint64_t address = reinterpret_cast<uint64_t>(memory);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  placement_of_.emplace(address, placement);
+  return Allocation{address, bytes, placement};
+}
+
+void CudaMemory::Free(const Allocation& allocation) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = placement_of_.find(allocation.address);
+  if (found == placement_of_.end()) return;
+  static_cast<void>(cudaSetDevice(device_));
+  Release(found->first, found->second);
+  placement_of_.erase(found);
+}
+
+Result<uint64_t> CudaMemory::Map(void* pages, uint64_t bytes, Mapping mapping) {
+  unsigned flags = cudaHostRegisterMapped | cudaHostRegisterPortable;
+  // Ordinary memory refuses this flag; registers of a device cannot do without it.
+  if (mapping == Mapping::kRegisters) flags |= cudaHostRegisterIoMemory;
+  cudaError_t result = cudaSetDevice(device_);
+  if (result == cudaSuccess) result = cudaHostRegister(pages, bytes, flags);
+  if (result != cudaSuccess) return Failed("cudaHostRegister", result);
+  void* address = nullptr;
+  result = cudaHostGetDevicePointer(&address, pages, 0);
+  if (result != cudaSuccess) {
+    cudaHostUnregister(pages);
+    return Failed("cudaHostGetDevicePointer", result);
+  }
+  return reinterpret_cast<uint64_t>(address);
+}
+
+void CudaMemory::Unmap(void* pages) {
+  static_cast<void>(cudaSetDevice(device_));
+  static_cast<void>(cudaHostUnregister(pages));
+}
+
+Result<int> CudaMemory::ExportDmaBuf(const Allocation& allocation) {
+  if (allocation.placement != Placement::kGpu) {
+    return Error{"only GPU memory is exported as a dma-buf"};
+  }
+  const cudaError_t selected = cudaSetDevice(device_);
+  if (selected != cudaSuccess) return Failed("cudaSetDevice", selected);
+  const Result<GetHandle> get = FindGetHandle();
+  if (!get.Ok()) return Error{get.Message()};
+  int descriptor = -1;
+  const CUresult result = get.Value()(&descriptor, allocation.address, WholePages(allocation.bytes),
+                                      CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
+  if (result != CUDA_SUCCESS) {
+    return Error{"cuMemGetHandleForAddressRange: error " + std::to_string(result)};
+  }
+  return descriptor;
+}
+
+Result<bool> CudaMemory::Copy(uint64_t to, uint64_t from, uint64_t bytes) {
+  cudaError_t result = cudaSetDevice(device_);
+  if (result == cudaSuccess) {
+    result = cudaMemcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes,
+                        cudaMemcpyDefault);
+  }
+  // A copy between two places on the device may return before it is done.
+  if (result == cudaSuccess) result = cudaDeviceSynchronize();
+  if (result != cudaSuccess) return Failed("cudaMemcpy", result);
+  return true;
+}
+
+}  // namespace ringpost
