@@ -36,26 +36,21 @@ HOST_DEVICE Completion ErrorCompletion(P& port, const QpView& qp, uint64_t wqe_i
           static_cast<uint8_t>(word >> 48), qp.qpn, wqe_index};
 }
 
-// One poll: raises `completed` as far as the CQE in slot 0 allows and returns it in `*completed`.
-// kErrorCompletion when slot 0 holds an error.
+// One poll. Raises `*completed`, which must be a value that `completed` has had, as far as the CQE
+// in slot 0 allows. kErrorCompletion when slot 0 holds an error.
 template <class Ordering, class P>
 HOST_DEVICE Completion PollOnce(P& port, const QpView& qp, uint64_t* completed) {
-  const uint64_t known = LoadIndex(port, qp, qp.completed);
-  *completed = known;
   const uint64_t tail = port.LoadCqeTail(qp, 0);
   const abi::CqeOpcode opcode = abi::TailOpcode(tail);
   if (opcode == abi::CqeOpcode::kInvalid) return {};
   const uint64_t counter = abi::TailCounter(tail);
   if (opcode == abi::CqeOpcode::kRequesterError) {
     Ordering::Acquire(port, qp);
-    return ErrorCompletion(port, qp, known + ((counter - known) & P::Masks::kCounter));
+    return ErrorCompletion(port, qp, *completed + ((counter - *completed) & P::Masks::kCounter));
   }
-  const uint64_t published = LoadIndex(port, qp, qp.published);
-  const uint64_t advance = (counter + 1 - known) & P::Masks::kCounter;
-  if (advance != 0 && advance <= published - known) {
-    *completed = known + advance;
-    RaiseIndex(port, qp, qp.completed, *completed);
-  }
+  const uint64_t advance = (counter + 1 - *completed) & P::Masks::kCounter;
+  if (advance == 0) return {};
+  if (advance <= LoadIndex(port, qp, qp.published) - *completed) *completed += advance;
   return {};
 }
 
@@ -64,15 +59,16 @@ HOST_DEVICE uint64_t DeadlineOf(uint64_t now, uint64_t timeout) {
 }
 
 // Waits until `completed` reaches `target`, i.e. the WQE that starts at target - 1 is done, then
-// orders that before what the caller reads next.
+// orders that before what the caller reads next. The word is raised once, for the next who waits.
 template <class Ordering, class P>
 HOST_DEVICE Completion WaitCompleted(P& port, const QpView& qp, uint64_t target) {
   const uint64_t deadline = DeadlineOf(port.Now(), qp.timeout_ps);
+  uint64_t completed = LoadIndex(port, qp, qp.completed);
   for (;;) {
-    uint64_t completed = 0;
     const Completion polled = PollOnce<Ordering>(port, qp, &completed);
     if (!polled.Ok()) return polled;
     if (completed >= target) {
+      RaiseIndex(port, qp, qp.completed, completed);
       Ordering::Acquire(port, qp);
       return {Status::kOk, 0, 0, qp.qpn, target - 1};
     }

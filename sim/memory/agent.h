@@ -41,13 +41,22 @@ using ReleasedRef = boost::local_shared_ptr<const Released>;
 // An edge from a NIC through GPU memory holds at GPU scope, but for GPU memory alone.
 inline constexpr int kNicEdge = kScopes;
 
+// A strong store that an agent has read, and how far the edge between the two reaches.
+struct Acquirable {
+  AgentId writer = 0;
+  uint64_t stamp = 0;
+  ReleasedRef released;
+  int8_t self_scope = -1;
+  int8_t slot = 0;  // the scope that the edge needs, as an index, or kNicEdge
+};
+
 struct Agent {
   AgentPlace place;
   uint64_t stamp = 1;  // of the stores it makes now
   View known;
-  // Read relaxed, by the scope that the edge needs (or kNicEdge): an acquire fence takes them over.
-  std::array<View, kScopes + 1> acquirable;
-  uint32_t has_acquirable = 0;  // bit i: acquirable[i] is not empty
+  // Strong stores read relaxed: an acquire fence takes over what they carry. One entry for each
+  // writer and slot, because a later store of the same writer carries all that an earlier one did.
+  std::vector<Acquirable> acquirable;
   // What its relaxed stores carry: what its last release fences covered. A device: all it knows.
   ReleasedRef released;
   std::array<uint64_t, kScopes> released_stamp{};  // newest stamp covered by a release, by scope

@@ -169,27 +169,41 @@ bool Memory::WriteFromDevice(const Access& access, const void* bytes, uint64_t s
   return true;
 }
 
-bool Memory::Read(const Access& access, void* bytes, uint64_t size, const View* basis,
-                  const ReadContext& context) {
+bool Memory::Read(const Access& access, void* bytes, uint64_t size) {
+  if (checker_.On()) Check(access, size);
+  return Copy(access, bytes, size);
+}
+
+bool Memory::Copy(const Access& access, void* bytes, uint64_t size) {
   if (size == 0) return true;
   Region* region = space_.Find(access.address, size);
   if (region == nullptr) return false;
-  const View& view = basis != nullptr ? *basis : agents_[access.agent].known;
   uint8_t* to = static_cast<uint8_t*>(bytes);
   uint64_t address = access.address;
   while (size > 0) {
     const uint32_t offset = static_cast<uint32_t>(address % kLineBytes);
     const uint32_t part = static_cast<uint32_t>(std::min<uint64_t>(size, kLineBytes - offset));
-    Line& line = region->At(address);
-    if (checker_.On()) {
-      CheckRead(line, MaskOf(offset, part), access, region->home, view, context);
-    }
-    CopyVisible(line, offset, part, access, region->home, to);
+    CopyVisible(region->At(address), offset, part, access, region->home, to);
     address += part;
     to += part;
     size -= part;
   }
   return true;
+}
+
+void Memory::Check(const Access& access, uint64_t size, const View* basis,
+                   const ReadContext& context) {
+  Region* region = size == 0 ? nullptr : space_.Find(access.address, size);
+  if (region == nullptr) return;
+  const View& view = basis != nullptr ? *basis : agents_[access.agent].known;
+  Access part = access;
+  while (size > 0) {
+    const uint32_t offset = static_cast<uint32_t>(part.address % kLineBytes);
+    const uint32_t bytes = static_cast<uint32_t>(std::min<uint64_t>(size, kLineBytes - offset));
+    CheckRead(region->At(part.address), MaskOf(offset, bytes), part, region->home, view, context);
+    part.address += bytes;
+    size -= bytes;
+  }
 }
 
 void Memory::CopyVisible(Line& line, uint32_t offset, uint32_t size, const Access& access,
@@ -273,6 +287,21 @@ uint64_t Memory::BeginModify(const Access& access, uint32_t size, Order order, S
   return value;
 }
 
+// Adds to `origin` what the store that was read carries.
+void Memory::ContinueRelease(Origin& origin) {
+  const Acquirable read{modified_.agent, modified_.stamp, modified_.released, modified_.self_scope,
+                        0};
+  if (read.released == nullptr && read.self_scope < 0) return;
+  if (read.released == origin.released && read.self_scope < 0) return;
+  auto joined = boost::make_local_shared<Released>();
+  for (int scope = 0; scope < kScopes; ++scope) {
+    View& view = joined->by_scope[scope];
+    if (origin.released != nullptr) view = origin.released->by_scope[scope];
+    JoinCarried(view, read, scope, false);
+  }
+  origin.released = joined;
+}
+
 // A read-modify-write carries on the release sequence of what it read.
 void Memory::FinishModify(const Access& access, uint64_t value, uint32_t size, Order order,
                           Scope scope) {
@@ -281,16 +310,7 @@ void Memory::FinishModify(const Access& access, uint64_t value, uint32_t size, O
   Message* message =
       NewMessage(access, static_cast<uint32_t>(access.address % kLineBytes), size, &value);
   MakeStrong(message->origin, agents_[access.agent], order, scope);
-  if (modified_.strong && (modified_.released != nullptr || modified_.self_scope >= 0)) {
-    auto joined = boost::make_local_shared<Released>();
-    for (int scope_index = 0; scope_index < kScopes; ++scope_index) {
-      if (message->origin.released != nullptr) {
-        joined->by_scope[scope_index] = message->origin.released->by_scope[scope_index];
-      }
-      joined->by_scope[scope_index].Join(Carried(modified_, scope_index));
-    }
-    message->origin.released = joined;
-  }
+  if (modified_.strong) ContinueRelease(message->origin);
   Append(line, message, home);
 }
 

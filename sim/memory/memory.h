@@ -56,12 +56,14 @@ class Memory {
   AgentId AddAgent(const AgentPlace& place);
   const Agent& Get(AgentId id) const { return agents_[id]; }
 
-  // Weak accesses of any length. `Read` checks the order; `basis`, if given, is what the reader
-  // was known to know when it was told to read (a doorbell). Both return false, and touch
-  // nothing, outside allocated memory.
+  // Weak accesses of any length; they return false, and touch nothing, outside allocated memory.
+  // Read checks the order and copies; a device does the two apart. `basis`, if given, is what the
+  // reader knew when it was told to read (a doorbell), where that is less than it knows now.
   bool Write(const Access& access, const void* bytes, uint64_t size, Duration drain);
-  bool Read(const Access& access, void* bytes, uint64_t size, const View* basis = nullptr,
-            const ReadContext& context = {});
+  bool Read(const Access& access, void* bytes, uint64_t size);
+  bool Copy(const Access& access, void* bytes, uint64_t size);
+  void Check(const Access& access, uint64_t size, const View* basis = nullptr,
+             const ReadContext& context = {});
   // Bytes that a device writes: visible to all at `access.now`; strong, so that a poller
   // synchronises with them.
   bool WriteFromDevice(const Access& access, const void* bytes, uint64_t size);
@@ -110,6 +112,7 @@ class Memory {
 
  private:
   uint64_t BeginModify(const Access& access, uint32_t size, Order order, Scope scope);
+  void ContinueRelease(Origin& origin);
   void FinishModify(const Access& access, uint64_t value, uint32_t size, Order order, Scope scope);
   Line& LineAt(uint64_t address, uint32_t size, Home* home);
   Message* NewMessage(const Access& access, uint32_t offset, uint32_t size, const void* bytes);
@@ -122,7 +125,7 @@ class Memory {
   Time VisibleFrom(const Message& message, AgentId reader, Home home) const;
   Duration Delay(uint64_t message_id, AgentId reader) const;
   int EdgeSlot(AgentId writer, AgentId reader, Home home) const;
-  View Carried(const Origin& origin, int scope) const;
+  static void JoinCarried(View& view, const Acquirable& store, int scope, bool local_only);
   void Acquire(AgentId reader, const Origin& origin, Home home, Order order, Scope scope);
   void MakeStrong(Origin& origin, Agent& agent, Order order, Scope scope);
   void ReleaseFence(AgentId agent, int scope);

@@ -28,9 +28,17 @@ struct View {
   std::shared_ptr<const SeenList> seen;
 
   void Join(const View& other) {
+    const bool same = local.SameAs(system) && other.local.SameAs(other.system);
     local.Join(other.local);
-    system.Join(other.system);
+    if (same) {
+      system = local;
+    } else {
+      system.Join(other.system);
+    }
     JoinSeen(other);
+  }
+  bool SameAs(const View& other) const {
+    return local.SameAs(other.local) && system.SameAs(other.system) && seen == other.seen;
   }
   void JoinLocal(const View& other) {
     local.Join(other.local);

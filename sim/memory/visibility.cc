@@ -80,48 +80,56 @@ int Memory::EdgeSlot(AgentId writer, AgentId reader, Home home) const {
   return a.cta == b.cta ? ScopeIndex(Scope::kCta) : ScopeIndex(Scope::kGpu);
 }
 
-View Memory::Carried(const Origin& origin, int scope) const {
-  View carried;
-  if (origin.released != nullptr) carried = origin.released->by_scope[scope];
-  if (origin.self_scope >= scope) carried.Raise(origin.agent, origin.stamp);
-  return carried;
+// Joins into `view` what a strong store carries to those within `scope`.
+void Memory::JoinCarried(View& view, const Acquirable& store, int scope, bool local_only) {
+  if (store.released != nullptr) {
+    const View& carried = store.released->by_scope[scope];
+    if (local_only) {
+      view.JoinLocal(carried);
+    } else {
+      view.Join(carried);
+    }
+  }
+  if (store.self_scope < scope) return;
+  if (local_only) {
+    view.local.Raise(store.writer, store.stamp);
+  } else {
+    view.Raise(store.writer, store.stamp);
+  }
 }
 
 void Memory::Acquire(AgentId reader, const Origin& origin, Home home, Order order, Scope scope) {
-  if (origin.agent == reader) return;
+  if (origin.agent == reader || (origin.released == nullptr && origin.self_scope < 0)) return;
   const int slot = EdgeSlot(origin.agent, reader, home);
   const int needed = slot == kNicEdge ? ScopeIndex(Scope::kGpu) : slot;
-  View carried = Carried(origin, needed);
-  if (carried.local.Empty() && carried.system.Empty() && carried.seen == nullptr) return;
   Agent& agent = agents_[reader];
+  const Acquirable store{origin.agent, origin.stamp, origin.released, origin.self_scope,
+                         static_cast<int8_t>(slot)};
   const bool acquires =
       order == Order::kAcquire || order == Order::kAcqRel || order == Order::kSeqCst;
-  if (!acquires || ScopeIndex(scope) < needed) {
-    agent.acquirable[slot].Join(carried);
-    agent.has_acquirable |= 1u << slot;
-  } else if (slot == kNicEdge && scope != Scope::kSystem) {
-    agent.known.JoinLocal(carried);
-  } else {
-    agent.known.Join(carried);
+  if (acquires && ScopeIndex(scope) >= needed) {
+    JoinCarried(agent.known, store, needed, slot == kNicEdge && scope != Scope::kSystem);
+    return;
   }
+  for (Acquirable& entry : agent.acquirable) {
+    if (entry.writer != store.writer || entry.slot != store.slot) continue;
+    if (entry.stamp <= store.stamp) entry = store;
+    return;
+  }
+  agent.acquirable.push_back(store);
 }
 
 void Memory::AcquireFence(AgentId id, int scope) {
   Agent& agent = agents_[id];
-  if (agent.has_acquirable == 0) return;
-  for (int slot = 0; slot < kScopes; ++slot) {
-    if (slot > scope || ((agent.has_acquirable >> slot) & 1) == 0) continue;
-    agent.known.Join(agent.acquirable[slot]);
-    agent.acquirable[slot] = {};
-    agent.has_acquirable &= ~(1u << slot);
-  }
-  if (((agent.has_acquirable >> kNicEdge) & 1) == 0) return;
-  if (scope == ScopeIndex(Scope::kGpu)) agent.known.JoinLocal(agent.acquirable[kNicEdge]);
-  if (scope == ScopeIndex(Scope::kSystem)) {
-    agent.known.Join(agent.acquirable[kNicEdge]);
-    agent.acquirable[kNicEdge] = {};
-    agent.has_acquirable &= ~(1u << kNicEdge);
-  }
+  std::erase_if(agent.acquirable, [&](const Acquirable& entry) {
+    const bool nic = entry.slot == kNicEdge;
+    const int needed = nic ? ScopeIndex(Scope::kGpu) : entry.slot;
+    if (needed > scope) return false;
+    const bool local_only = nic && scope != ScopeIndex(Scope::kSystem);
+    JoinCarried(agent.known, entry, needed, local_only);
+    // A wider fence may still make it hold for other memory.
+    return !local_only;
+  });
 }
 
 void Memory::ReleaseFence(AgentId id, int scope) {
@@ -190,27 +198,40 @@ Origin Memory::ReleaseFromDevice(AgentId id) {
   return origin;
 }
 
+namespace {
+
+Acquirable StoreOf(const Origin& origin) {
+  return {origin.agent, origin.stamp, origin.released, origin.self_scope, 0};
+}
+
+}  // namespace
+
 void Memory::AcceptDoorbell(AgentId device, const Origin& doorbell) {
   Agent& agent = agents_[device];
+  const Acquirable store = StoreOf(doorbell);
   if (options_.nic_reads_l2) {
-    agent.known.JoinLocal(Carried(doorbell, ScopeIndex(Scope::kGpu)));
+    JoinCarried(agent.known, store, ScopeIndex(Scope::kGpu), true);
   }
-  agent.known.Join(Carried(doorbell, ScopeIndex(Scope::kSystem)));
+  JoinCarried(agent.known, store, ScopeIndex(Scope::kSystem), false);
   agent.released.reset();
 }
 
 void Memory::AcceptPacket(AgentId device, const Origin& packet) {
   Agent& agent = agents_[device];
-  agent.known.Join(Carried(packet, ScopeIndex(Scope::kSystem)));
+  JoinCarried(agent.known, StoreOf(packet), ScopeIndex(Scope::kSystem), false);
   agent.released.reset();
 }
 
 void Memory::Barrier(const std::vector<AgentId>& agents, Key group) {
   View joined;
   uint64_t newest = 0;
+  const View* last = nullptr;
   for (const AgentId id : agents) {
-    joined.Join(agents_[id].known);
-    newest = std::max(newest, agents_[id].stamp);
+    const Agent& agent = agents_[id];
+    // Lanes mostly know the same: what the last barrier gave them.
+    if (last == nullptr || !agent.known.SameAs(*last)) joined.Join(agent.known);
+    last = &agent.known;
+    newest = std::max(newest, agent.stamp);
   }
   joined.Raise(group, newest);
   const uint64_t stamp = ++stamp_;

@@ -59,8 +59,9 @@ void Nic::Fail(QueuePair& qp, const Work& work) {
 
 uint64_t Nic::ProducerFromRecord(QueuePair& qp) {
   uint32_t word = 0;
-  dma_.Read(qp.qpn, Purpose::kRecord, qp.producer, qp.config.record + abi::kRecordSendOffset,
-            &word, sizeof(word));
+  const uint64_t address = qp.config.record + abi::kRecordSendOffset;
+  dma_.Read(qp.qpn, address, &word, sizeof(word));
+  dma_.Consume(qp.qpn, Purpose::kRecord, qp.producer, address, sizeof(word));
   const uint16_t counter = static_cast<uint16_t>(abi::Swap32(word));
   const uint16_t ahead = static_cast<uint16_t>(counter - static_cast<uint16_t>(qp.fetched));
   return ahead <= qp.config.depth ? qp.fetched + ahead : qp.fetched;
@@ -86,8 +87,9 @@ void Nic::FlushUnfetched(QueuePair& qp) {
   flushed.syndrome = abi::Syndrome::kFlushed;
   flushed.vendor_syndrome = kFlushVendorSyndrome;
   while (qp.fetched < qp.producer) {
-    uint8_t control[16] = {};
-    ReadRing(qp, qp.fetched, control, sizeof(control));
+    uint8_t control[abi::kWqebbBytes] = {};
+    ReadBlocks(qp, qp.fetched, control, 1);
+    ConsumeWqe(qp, qp.fetched, abi::kSegmentBytes);
     flushed.index = qp.fetched;
     flushed.opcode = static_cast<abi::Opcode>(control[3]);
     WriteCqe(qp, flushed, true);

@@ -1,8 +1,8 @@
 // dma.h: how the NIC's function reaches memory: bytes in and out, with no notion of time.
 //
 // Whoever drives the function implements this: virtual time over simulated memory, the live
-// service over this process's own. Reads name their purpose, so that the ordering checker can say
-// what was consumed. Functions return false, and touch nothing, where no memory is.
+// service over this process's own. What is used of a read is told apart from the read, with its
+// purpose: a WQE is read by whole blocks, but only its own bytes must have been ordered. Functions return false, and touch nothing, where no memory is.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,11 @@ enum class Purpose : uint8_t { kWqe, kPayload, kRecord };
 class Dma {
  public:
   virtual ~Dma() = default;
-  // On behalf of QP `qpn`; `index` is the WQE's index in WQEBBs.
-  virtual bool Read(uint32_t qpn, Purpose purpose, uint64_t index, uint64_t address, void* bytes,
-                    uint64_t size) = 0;
+  // On behalf of QP `qpn`.
+  virtual bool Read(uint32_t qpn, uint64_t address, void* bytes, uint64_t size) = 0;
+  // [address, address + size), read before, is used for this; `index` is the WQE's, in WQEBBs.
+  virtual void Consume(uint32_t qpn, Purpose purpose, uint64_t index, uint64_t address,
+                       uint64_t size) = 0;
   // Writes of one QP become visible in the order of the calls.
   virtual bool Write(uint32_t qpn, uint64_t address, const void* bytes, uint64_t size) = 0;
   virtual bool WriteCqe(uint32_t qpn, uint64_t address, const void* cqe) = 0;

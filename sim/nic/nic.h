@@ -68,7 +68,8 @@ class Nic {
 
  private:
   bool Parse(const uint8_t* wqe, uint32_t segments, Work& work) const;
-  bool ReadRing(QueuePair& qp, uint64_t index, void* bytes, uint32_t size);
+  bool ReadBlocks(QueuePair& qp, uint64_t index, uint8_t* bytes, uint32_t blocks);
+  void ConsumeWqe(QueuePair& qp, uint64_t index, uint32_t size);
   void ApplyInjected(QueuePair& qp, Work& work);
   void WriteCqe(QueuePair& qp, const Work& work, bool error);
   void FlushFetched(QueuePair& qp, uint64_t failed);

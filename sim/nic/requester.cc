@@ -7,7 +7,7 @@
 namespace ringpost::sim {
 namespace {
 
-constexpr uint32_t kMaxWqeBytes = abi::kMaxSegments * abi::kSegmentBytes;
+constexpr uint32_t kMaxWqeBytes = abi::WqebbsOf(abi::kMaxSegments) * abi::kWqebbBytes;
 
 uint32_t Big32(const uint8_t* at) {
   uint32_t value = 0;
@@ -60,14 +60,23 @@ QueuePair* Nic::RingDoorbell(uint64_t value) {
   return qp;
 }
 
-bool Nic::ReadRing(QueuePair& qp, uint64_t index, void* bytes, uint32_t size) {
-  uint8_t* to = static_cast<uint8_t*>(bytes);
-  const uint64_t ring_bytes = uint64_t{qp.config.depth} * abi::kWqebbBytes;
-  uint64_t offset = (index & (qp.config.depth - 1)) * abi::kWqebbBytes;
-  const uint64_t first = std::min<uint64_t>(size, ring_bytes - offset);
-  if (!dma_.Read(qp.qpn, Purpose::kWqe, index, qp.config.sq + offset, to, first)) return false;
-  if (first == size) return true;
-  return dma_.Read(qp.qpn, Purpose::kWqe, index, qp.config.sq, to + first, size - first);
+bool Nic::ReadBlocks(QueuePair& qp, uint64_t index, uint8_t* bytes, uint32_t blocks) {
+  for (uint32_t i = 0; i < blocks; ++i) {
+    const uint64_t slot = (index + i) & (qp.config.depth - 1);
+    if (!dma_.Read(qp.qpn, qp.config.sq + slot * abi::kWqebbBytes, bytes + i * abi::kWqebbBytes,
+                   abi::kWqebbBytes)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Nic::ConsumeWqe(QueuePair& qp, uint64_t index, uint32_t size) {
+  for (uint32_t done = 0; done < size; done += abi::kWqebbBytes, ++index) {
+    const uint64_t slot = index & (qp.config.depth - 1);
+    dma_.Consume(qp.qpn, Purpose::kWqe, index, qp.config.sq + slot * abi::kWqebbBytes,
+                 std::min(size - done, abi::kWqebbBytes));
+  }
 }
 
 bool Nic::FetchNext(QueuePair& qp, Work& work) {
@@ -82,18 +91,20 @@ bool Nic::FetchNext(QueuePair& qp, Work& work) {
   work.packets = 1;
   work.wqebbs = 1;
   work.payload.clear();
+  // The control segment, in the first block, says how many more there are.
   uint8_t wqe[kMaxWqeBytes];
   uint32_t segments = 0;
-  // The control segment says how much more there is to read; both parts in one block is common.
-  if (ReadRing(qp, work.index, wqe, 16)) {
+  bool whole = ReadBlocks(qp, work.index, wqe, 1);
+  if (whole) {
     segments = Big32(wqe + 4) & 0x3f;
     work.wqebbs = std::max(1u, abi::WqebbsOf(segments));
     if (((Big32(wqe) >> 8) & 0xffff) != (work.index & 0xffff)) ++counters_.wqe_index_mismatches;
+    whole = segments >= 1 && work.wqebbs <= qp.producer - qp.fetched &&
+            ReadBlocks(qp, work.index + 1, wqe + abi::kWqebbBytes, work.wqebbs - 1);
+    ConsumeWqe(qp, work.index, whole ? segments * abi::kSegmentBytes : abi::kSegmentBytes);
   }
   work.opcode = static_cast<abi::Opcode>(wqe[3]);
   work.flags = wqe[11];
-  const bool whole = segments >= 1 && work.wqebbs <= qp.producer - qp.fetched &&
-                     (segments == 1 || ReadRing(qp, work.index, wqe, segments * 16));
   if (!whole || !Parse(wqe, segments, work)) {
     SetLocalError(work, abi::Syndrome::kLocalQpOperation, 0x68);
   }
@@ -139,10 +150,11 @@ void Nic::ReadPayload(QueuePair& qp, Work& work) {
   }
   if (!work.needs_payload) return;
   work.payload.resize(work.bytes);
-  if (!dma_.Read(qp.qpn, Purpose::kPayload, work.index, work.local_address, work.payload.data(),
-                 work.bytes)) {
+  if (!dma_.Read(qp.qpn, work.local_address, work.payload.data(), work.bytes)) {
     SetLocalError(work, abi::Syndrome::kLocalProtection, 0x51);
+    return;
   }
+  dma_.Consume(qp.qpn, Purpose::kPayload, work.index, work.local_address, work.bytes);
 }
 
 void Nic::ApplyInjected(QueuePair& qp, Work& work) {

@@ -17,8 +17,10 @@ void Nic::Respond(Work& work) {
   bool placed = keys_.Allows(work.remote_key, work.remote_address, work.bytes, rights);
   if (placed && work.IsRead()) {
     work.payload.resize(work.bytes);
-    placed = dma_.Read(qp->qpn, Purpose::kPayload, work.index, work.remote_address,
-                       work.payload.data(), work.bytes);
+    placed = dma_.Read(qp->qpn, work.remote_address, work.payload.data(), work.bytes);
+    if (placed) {
+      dma_.Consume(qp->qpn, Purpose::kPayload, work.index, work.remote_address, work.bytes);
+    }
   } else if (placed) {
     placed = dma_.Write(qp->qpn, work.remote_address, work.payload.data(), work.bytes);
   }

@@ -124,8 +124,9 @@ class NicNode final : private Dma {
   Duration WriteLatency(uint64_t address);
 
   // Dma, for the function: at the times set by the stage that runs.
-  bool Read(uint32_t qpn, Purpose purpose, uint64_t index, uint64_t address, void* bytes,
-            uint64_t size) override;
+  bool Read(uint32_t qpn, uint64_t address, void* bytes, uint64_t size) override;
+  void Consume(uint32_t qpn, Purpose purpose, uint64_t index, uint64_t address,
+               uint64_t size) override;
   bool Write(uint32_t qpn, uint64_t address, const void* bytes, uint64_t size) override;
   bool WriteCqe(uint32_t qpn, uint64_t address, const void* cqe) override;
 

@@ -183,12 +183,17 @@ Duration NicNode::WriteLatency(uint64_t address) {
   return gpu ? costs_.path.write_gpu : costs_.path.write_host;
 }
 
-bool NicNode::Read(uint32_t qpn, Purpose purpose, uint64_t index, uint64_t address, void* bytes,
-                   uint64_t size) {
+bool NicNode::Read(uint32_t qpn, uint64_t address, void* bytes, uint64_t size) {
   Counters& count = nic_.Count();
   ++count.dma_reads;
   count.dma_read_bytes += size;
-  Lane& lane = LaneOf(qpn);
+  return memory_.Copy({LaneOf(qpn).agent, address, engine_.Now(), {}}, bytes, size);
+}
+
+void NicNode::Consume(uint32_t qpn, Purpose purpose, uint64_t index, uint64_t address,
+                      uint64_t size) {
+  if (!memory_.Reports().On()) return;
+  const Lane& lane = LaneOf(qpn);
   ReadContext context;
   context.qpn = qpn;
   context.slot = index & (lane.qp->config.depth - 1);
@@ -200,7 +205,7 @@ bool NicNode::Read(uint32_t qpn, Purpose purpose, uint64_t index, uint64_t addre
     basis = &fetching_->basis;
     context.told_by = fetching_->origin.site.Unpack();
   }
-  return memory_.Read({lane.agent, address, engine_.Now(), {}}, bytes, size, basis, context);
+  memory_.Check({lane.agent, address, engine_.Now(), {}}, size, basis, context);
 }
 
 bool NicNode::Write(uint32_t qpn, uint64_t address, const void* bytes, uint64_t size) {
