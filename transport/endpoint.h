@@ -10,6 +10,8 @@
 // executed at the target in the order posted; nothing else is ordered without Quiet.
 #pragma once
 
+#include <cstring>
+
 #include "transport/ordering.h"
 #include "transport/send_queue.h"
 
@@ -160,8 +162,11 @@ class Endpoint {
     out[0].word[0] = abi::Swap32(bytes | abi::kInlineFlag);
     for (uint32_t word = 1; word < 4 * abi::InlineSegments(bytes); ++word) {
       uint32_t value = 0;
-      for (uint32_t i = 0; i < 4 && 4 * (word - 1) + i < bytes; ++i) {
-        value |= static_cast<uint32_t>(from[4 * (word - 1) + i]) << (8 * i);
+      const uint32_t at = 4 * (word - 1);
+      if (at + 4 <= bytes) {
+        memcpy(&value, from + at, 4);
+      } else {
+        for (uint32_t i = 0; at + i < bytes; ++i) value |= uint32_t{from[at + i]} << (8 * i);
       }
       out[word / 4].word[word % 4] = value;
     }

@@ -96,8 +96,9 @@ void GpuThread::Sync() {
 void GpuThread::NoteLoad(uint64_t address) {
   if (turn_loads_ == 0) turn_sample_ = gpu_.Clock().Now();
   if (turn_loads_ < kMaxWatches) {
-    turn_addresses_[turn_loads_] = address;
-    turn_versions_[turn_loads_] = gpu_.Ram().Version(address);
+    Line& line = gpu_.Ram().LineOf(address);
+    turn_lines_[turn_loads_] = &line;
+    turn_versions_[turn_loads_] = line.version;
   }
   ++turn_loads_;
 }
@@ -128,8 +129,8 @@ bool GpuThread::Relax(Time deadline, Duration spin) {
   bool can_park = turn_pure_ && turn_loads_ > 0 && turn_loads_ <= kMaxWatches;
   Time change = Time::Never();
   for (uint32_t i = 0; can_park && i < turn_loads_; ++i) {
-    can_park = memory.Version(turn_addresses_[i]) == turn_versions_[i];
-    change = Earlier(change, memory.NextChange(agent_, turn_addresses_[i], turn_sample_));
+    can_park = turn_lines_[i]->version == turn_versions_[i];
+    change = Earlier(change, memory.NextChange(agent_, *turn_lines_[i], turn_sample_));
   }
   if (!can_park) {
     EndTurn();
@@ -139,7 +140,7 @@ bool GpuThread::Relax(Time deadline, Duration spin) {
   }
   turn_period_ = local_ - turn_start_;
   RINGPOST_CHECK(turn_period_.ps > 0, "a waiting loop must cost time");
-  for (uint32_t i = 0; i < turn_loads_; ++i) memory.AddWatch(watches_[i], turn_addresses_[i]);
+  for (uint32_t i = 0; i < turn_loads_; ++i) memory.AddWatch(watches_[i], *turn_lines_[i]);
   const Time parked_at = local_;
   parked_ = true;
   Time wake = change == Time::Never() ? Time::Never() : Aligned(change);

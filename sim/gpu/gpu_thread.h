@@ -121,7 +121,7 @@ class GpuThread {
   uint32_t turn_loads_ = 0;
   Time turn_start_;
   Time turn_sample_;
-  std::array<uint64_t, kMaxWatches> turn_addresses_{};
+  std::array<Line*, kMaxWatches> turn_lines_{};
   std::array<uint32_t, kMaxWatches> turn_versions_{};
   Duration turn_period_;
   std::array<Watch, kMaxWatches> watches_;

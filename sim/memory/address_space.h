@@ -13,14 +13,6 @@
 
 namespace ringpost::sim {
 
-enum class HomeKind : uint8_t { kGpu, kHost, kUar };
-
-struct Home {
-  HomeKind kind = HomeKind::kGpu;
-  uint16_t node = 0;
-  bool operator==(const Home&) const = default;
-};
-
 struct Region {
   uint64_t base = 0;
   uint64_t bytes = 0;

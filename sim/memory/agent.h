@@ -3,8 +3,6 @@
 #pragma once
 
 #include <array>
-#include <boost/smart_ptr/local_shared_ptr.hpp>
-#include <boost/smart_ptr/make_local_shared.hpp>
 #include <cstdint>
 
 #include "sim/memory/view.h"
@@ -33,10 +31,14 @@ constexpr int ScopeIndex(Scope scope) {
 }
 
 // What a strong store passes on to whoever acquires it, for each scope that the edge may need.
-struct Released {
+// Immutable once it is shared.
+struct Released : boost::intrusive_ref_counter<Released, boost::thread_unsafe_counter> {
   std::array<View, kScopes> by_scope;
+  // Made by a release of one agent: whoever knows this agent up to this stamp knows all of it.
+  AgentId owner = 0;
+  uint64_t owner_stamp = 0;  // 0: none
 };
-using ReleasedRef = boost::local_shared_ptr<const Released>;
+using ReleasedRef = boost::intrusive_ptr<Released>;
 
 // An edge from a NIC through GPU memory holds at GPU scope, but for GPU memory alone.
 inline constexpr int kNicEdge = kScopes;

@@ -6,7 +6,6 @@
 namespace ringpost::sim {
 namespace {
 
-constexpr uint32_t kLinearSearch = 8;
 constexpr uint32_t kPooledCapacity = 16;
 
 // Small clocks are made and dropped all the time; this keeps their blocks.
@@ -17,13 +16,7 @@ thread_local Pool pool;
 
 }  // namespace
 
-uint64_t Clock::Of(Key key) const {
-  if (size_ <= kLinearSearch) {
-    for (const Entry* entry = Begin(); entry != End(); ++entry) {
-      if (entry->key == key) return entry->stamp;
-    }
-    return 0;
-  }
+uint64_t Clock::Search(Key key) const {
   const Entry* found = std::lower_bound(
       Begin(), End(), key, [](const Entry& entry, Key wanted) { return entry.key < wanted; });
   return found != End() && found->key == key ? found->stamp : 0;

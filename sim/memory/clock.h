@@ -27,10 +27,18 @@ class Clock {
   const Entry* Begin() const { return entries_; }
   const Entry* End() const { return entries_ + size_; }
   // The newest stamp known of `key`; 0 when none.
-  uint64_t Of(Key key) const;
+  uint64_t Of(Key key) const {
+    if (size_ > kLinearSearch) return Search(key);
+    for (uint32_t i = 0; i < size_; ++i) {
+      if (entries_[i].key == key) return entries_[i].stamp;
+    }
+    return 0;
+  }
 
  private:
   friend class ClockRef;
+  static constexpr uint32_t kLinearSearch = 8;
+  uint64_t Search(Key key) const;
   static Clock* New(uint32_t capacity);
   static void Delete(Clock* clock);
 
@@ -60,6 +68,7 @@ class ClockRef {
     if (clock_ != nullptr && --clock_->references_ == 0) Clock::Delete(clock_);
   }
 
+  uint64_t Of(Key key) const { return clock_ == nullptr ? 0 : clock_->Of(key); }
   bool Covers(Key key, uint64_t stamp) const {
     return clock_ != nullptr && clock_->Of(key) >= stamp;
   }

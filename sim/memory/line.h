@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "sim/memory/agent.h"
+#include "sim/memory/home.h"
 
 namespace ringpost::sim {
 
@@ -44,6 +45,8 @@ struct Message {
   Origin origin;
   Time created;  // before this it does not exist for anybody
   Time arrival;  // `timed`: from here on everybody sees it
+  Time settles;  // from here on it is the past for everybody, in this mode
+  Home home;
   uint64_t id = 0;
   uint8_t data[kLineBytes];
 };

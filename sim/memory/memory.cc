@@ -58,18 +58,30 @@ Message* Memory::NewMessage(const Access& access, uint32_t offset, uint32_t size
   return message;
 }
 
+Time Memory::SettleTime(const Message& message) const {
+  switch (options_.mode) {
+    case VisibilityMode::kStrict:
+      return message.created;
+    case VisibilityMode::kTimed:
+      return Later(message.created, message.arrival);
+    case VisibilityMode::kAdversarial:
+      return message.created + options_.horizon;
+  }
+  return message.created;
+}
+
 // Coherence order is the order of creation; of equal times, the order of the calls.
 void Memory::Append(Line& line, Message* message, Home home) {
   if (line.pending != nullptr) Settle(line);
   ++line.version;
+  message->home = home;
+  message->settles = SettleTime(*message);
   for (Watch* watch = line.watchers; watch != nullptr; watch = watch->next) {
     wake_(watch->owner, VisibleFrom(*message, watch->agent, home));
   }
-  if (line.pending == nullptr && IsSettled(*message, engine_.Now())) {
+  if (line.pending == nullptr && !(engine_.Now() < message->settles)) {
     Apply(line, *message);
-    message->origin.released.reset();
-    message->next = free_messages_;
-    free_messages_ = message;
+    Free(message);
     return;
   }
   Message** link = &line.pending;
@@ -78,23 +90,32 @@ void Memory::Append(Line& line, Message* message, Home home) {
   *link = message;
 }
 
+void Memory::Free(Message* message) {
+  message->origin.released.reset();
+  message->next = free_messages_;
+  free_messages_ = message;
+}
+
 // Folds the oldest messages that everybody sees into the line.
 void Memory::Settle(Line& line) {
-  while (line.pending != nullptr && IsSettled(*line.pending, engine_.Now())) {
+  while (line.pending != nullptr && !(engine_.Now() < line.pending->settles)) {
     Message* message = line.pending;
     line.pending = message->next;
     Apply(line, *message);
-    message->origin.released.reset();
-    message->next = free_messages_;
-    free_messages_ = message;
+    Free(message);
   }
 }
 
-void Memory::Apply(Line& line, const Message& message) {
+void Memory::Apply(Line& line, Message& message) {
   const uint64_t mask = message.origin.mask;
   const uint32_t first = static_cast<uint32_t>(std::countr_zero(mask));
   const uint32_t size = static_cast<uint32_t>(std::popcount(mask));
   std::memcpy(line.data + first, message.data + first, size);
+  if (line.origins != nullptr && line.origins->next == nullptr &&
+      (line.origins->origin.mask & ~mask) == 0) {
+    line.origins->origin = std::move(message.origin);
+    return;
+  }
   OriginNode** link = &line.origins;
   OriginNode* reuse = nullptr;
   while (*link != nullptr) {
@@ -122,7 +143,7 @@ void Memory::Apply(Line& line, const Message& message) {
     reuse = free_origins_;
     free_origins_ = reuse->next;
   }
-  reuse->origin = message.origin;
+  reuse->origin = std::move(message.origin);
   reuse->next = line.origins;
   line.origins = reuse;
 }
@@ -293,11 +314,10 @@ void Memory::ContinueRelease(Origin& origin) {
                         0};
   if (read.released == nullptr && read.self_scope < 0) return;
   if (read.released == origin.released && read.self_scope < 0) return;
-  auto joined = boost::make_local_shared<Released>();
+  ReleasedRef joined(new Released);
+  if (origin.released != nullptr) joined->by_scope = origin.released->by_scope;
   for (int scope = 0; scope < kScopes; ++scope) {
-    View& view = joined->by_scope[scope];
-    if (origin.released != nullptr) view = origin.released->by_scope[scope];
-    JoinCarried(view, read, scope, false);
+    JoinCarried(joined->by_scope[scope], read, scope, false);
   }
   origin.released = joined;
 }
@@ -339,9 +359,8 @@ bool Memory::Peek(uint64_t address, void* bytes, uint64_t size) {
   return true;
 }
 
-void Memory::AddWatch(Watch& watch, uint64_t address) {
-  Home home;
-  watch.line = &LineAt(address, 1, &home);
+void Memory::AddWatch(Watch& watch, Line& line) {
+  watch.line = &line;
   watch.next = watch.line->watchers;
   watch.line->watchers = &watch;
 }

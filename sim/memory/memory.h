@@ -87,6 +87,8 @@ class Memory {
   // Order without memory: what `agent` passes on with a doorbell or a packet, and taking it over.
   Origin Release(AgentId agent, Order order, Scope scope, Site site);
   Origin ReleaseFromDevice(AgentId agent);
+  // What the device knows, its own stores not included.
+  const ReleasedRef& KnowledgeOf(AgentId device);
   void AcceptDoorbell(AgentId device, const Origin& doorbell);
   void AcceptPacket(AgentId device, const Origin& packet);
   View KnownOf(AgentId agent) const { return agents_[agent].known; }
@@ -97,11 +99,11 @@ class Memory {
 
   // Parking. The watch is told each later time at which its agent may read another value.
   void SetWake(WakeFn wake) { wake_ = wake; }
-  void AddWatch(Watch& watch, uint64_t address);
+  Line& LineOf(uint64_t address) { return space_.Find(address, 1)->At(address); }
+  void AddWatch(Watch& watch, Line& line);
   void RemoveWatch(Watch& watch);
-  uint32_t Version(uint64_t address) { return space_.Find(address, 1)->At(address).version; }
   // The first time after `now` at which `agent` may read the line otherwise, as things stand.
-  Time NextChange(AgentId agent, uint64_t address, Time now);
+  Time NextChange(AgentId agent, const Line& line, Time now);
 
   // When an atomic may be performed on this line that needs it for `service` from `now` on.
   Time ReserveAtomic(uint64_t address, Time now, Duration service);
@@ -118,8 +120,9 @@ class Memory {
   Message* NewMessage(const Access& access, uint32_t offset, uint32_t size, const void* bytes);
   void Append(Line& line, Message* message, Home home);
   void Settle(Line& line);
-  void Apply(Line& line, const Message& message);
-  bool IsSettled(const Message& message, Time now) const;
+  void Apply(Line& line, Message& message);
+  void Free(Message* message);
+  Time SettleTime(const Message& message) const;
   bool Visible(const Message& message, AgentId reader, Home home, Time now) const;
   bool Knows(const View& view, AgentId reader, Home home, const Origin& origin) const;
   Time VisibleFrom(const Message& message, AgentId reader, Home home) const;
@@ -144,6 +147,10 @@ class Memory {
   Checker checker_;
   std::deque<Agent> agents_;
   Origin modified_;  // what the Modify under way has read
+  // The last answer of Knows for a lane of a warp.
+  mutable ClockRef last_known_;
+  mutable Key last_group_ = 0;
+  mutable uint64_t last_stamp_ = 0;
   WakeFn wake_ = nullptr;
   uint64_t stamp_ = 1;
   uint64_t message_id_ = 0;

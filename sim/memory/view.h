@@ -8,8 +8,10 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
 #include <vector>
+
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
 #include "sim/engine/time.h"
 #include "sim/memory/clock.h"
@@ -20,12 +22,14 @@ struct SeenMessage {
   uint64_t id;
   Time settled;  // from then on everybody reads it
 };
-using SeenList = std::vector<SeenMessage>;  // sorted by id
+struct SeenList : boost::intrusive_ref_counter<SeenList, boost::thread_unsafe_counter> {
+  std::vector<SeenMessage> messages;  // sorted by id
+};
 
 struct View {
   ClockRef local;
   ClockRef system;
-  std::shared_ptr<const SeenList> seen;
+  boost::intrusive_ptr<SeenList> seen;
 
   void Join(const View& other) {
     const bool same = local.SameAs(system) && other.local.SameAs(other.system);
@@ -56,13 +60,14 @@ struct View {
   bool HasSeen(uint64_t id) const {
     if (seen == nullptr) return false;
     const auto found = std::lower_bound(
-        seen->begin(), seen->end(), id,
+        seen->messages.begin(), seen->messages.end(), id,
         [](const SeenMessage& message, uint64_t wanted) { return message.id < wanted; });
-    return found != seen->end() && found->id == id;
+    return found != seen->messages.end() && found->id == id;
   }
   void See(uint64_t id, Time settled, Time now) {
     View one;
-    one.seen = std::make_shared<const SeenList>(SeenList{{id, settled}});
+    one.seen = new SeenList;
+    one.seen->messages.push_back({id, settled});
     JoinSeen(one, now);
   }
 
@@ -73,12 +78,13 @@ struct View {
       seen = other.seen;
       return;
     }
-    SeenList joined;
-    std::set_union(seen->begin(), seen->end(), other.seen->begin(), other.seen->end(),
-                   std::back_inserter(joined),
+    const boost::intrusive_ptr<SeenList> joined(new SeenList);
+    std::set_union(seen->messages.begin(), seen->messages.end(), other.seen->messages.begin(),
+                   other.seen->messages.end(), std::back_inserter(joined->messages),
                    [](const SeenMessage& a, const SeenMessage& b) { return a.id < b.id; });
-    std::erase_if(joined, [now](const SeenMessage& message) { return message.settled <= now; });
-    seen = std::make_shared<const SeenList>(std::move(joined));
+    std::erase_if(joined->messages,
+                  [now](const SeenMessage& message) { return message.settled <= now; });
+    seen = joined;
   }
 };
 

@@ -13,9 +13,17 @@ bool Memory::Knows(const View& view, AgentId reader, Home home, const Origin& or
   const bool local = home.kind == HomeKind::kGpu && home.node == agents_[reader].place.node;
   const ClockRef& clock = local ? view.local : view.system;
   if (clock.Empty()) return false;
-  if (clock.Covers(origin.agent, origin.stamp)) return true;
-  if (writer.place.kind != AgentKind::kGpuThread) return false;
-  return clock.Covers(kGroupBit | writer.place.warp, origin.stamp);
+  if (writer.place.kind != AgentKind::kGpuThread) return clock.Covers(origin.agent, origin.stamp);
+  // The lanes of a warp share their stamps from barrier to barrier: the answer is often the last.
+  const Key group = kGroupBit | writer.place.warp;
+  if (clock.SameAs(last_known_) && group == last_group_ && origin.stamp <= last_stamp_) return true;
+  if (clock.Covers(group, origin.stamp)) {
+    last_known_ = clock;
+    last_group_ = group;
+    last_stamp_ = origin.stamp;
+    return true;
+  }
+  return clock.Covers(origin.agent, origin.stamp);
 }
 
 Duration Memory::Delay(uint64_t message_id, AgentId reader) const {
@@ -43,24 +51,10 @@ bool Memory::Visible(const Message& message, AgentId reader, Home home, Time now
   return !(now < VisibleFrom(message, reader, home));
 }
 
-bool Memory::IsSettled(const Message& message, Time now) const {
-  switch (options_.mode) {
-    case VisibilityMode::kStrict:
-      return !(now < message.created);
-    case VisibilityMode::kTimed:
-      return !(now < message.arrival);
-    case VisibilityMode::kAdversarial:
-      return !(now < message.created + options_.horizon);
-  }
-  return true;
-}
-
-Time Memory::NextChange(AgentId agent, uint64_t address, Time now) {
-  Home home;
-  const Line& line = LineAt(address, 1, &home);
+Time Memory::NextChange(AgentId agent, const Line& line, Time now) {
   Time next = Time::Never();
   for (const Message* message = line.pending; message != nullptr; message = message->next) {
-    const Time from = VisibleFrom(*message, agent, home);
+    const Time from = VisibleFrom(*message, agent, message->home);
     if (now < from) next = Earlier(next, from);
   }
   return next;
@@ -82,7 +76,13 @@ int Memory::EdgeSlot(AgentId writer, AgentId reader, Home home) const {
 
 // Joins into `view` what a strong store carries to those within `scope`.
 void Memory::JoinCarried(View& view, const Acquirable& store, int scope, bool local_only) {
-  if (store.released != nullptr) {
+  // Whoever knows of this store already knows all that it carries.
+  const ClockRef& clock = local_only ? view.local : view.system;
+  if (store.self_scope >= scope && store.stamp <= clock.Of(store.writer)) return;
+  const Released* released = store.released.get();
+  const bool known = released == nullptr || (released->owner_stamp != 0 &&
+                                             released->owner_stamp <= clock.Of(released->owner));
+  if (!known) {
     const View& carried = store.released->by_scope[scope];
     if (local_only) {
       view.JoinLocal(carried);
@@ -134,14 +134,16 @@ void Memory::AcquireFence(AgentId id, int scope) {
 
 void Memory::ReleaseFence(AgentId id, int scope) {
   Agent& agent = agents_[id];
-  auto released = boost::make_local_shared<Released>();
-  if (agent.released != nullptr) *released = *agent.released;
+  ReleasedRef released(new Released);
+  if (agent.released != nullptr) released->by_scope = agent.released->by_scope;
   View covered = agent.known;
   covered.Raise(id, agent.stamp);
   for (int i = 0; i <= scope; ++i) {
     released->by_scope[i] = covered;
     agent.released_stamp[i] = agent.stamp;
   }
+  released->owner = id;
+  released->owner_stamp = agent.stamp;
   agent.released = released;
   agent.stamp = ++stamp_;
 }
@@ -161,8 +163,8 @@ void Memory::MakeStrong(Origin& origin, Agent& agent, Order order, Scope scope) 
   const bool releases =
       order == Order::kRelease || order == Order::kAcqRel || order == Order::kSeqCst;
   if (!releases || index < 0) return;
-  auto released = boost::make_local_shared<Released>();
-  if (agent.released != nullptr) *released = *agent.released;
+  ReleasedRef released(new Released);
+  if (agent.released != nullptr) released->by_scope = agent.released->by_scope;
   for (int i = 0; i <= index; ++i) {
     released->by_scope[i] = agent.known;
     agent.released_stamp[i] = agent.stamp;
@@ -181,17 +183,21 @@ Origin Memory::Release(AgentId id, Order order, Scope scope, Site site) {
   return origin;
 }
 
-Origin Memory::ReleaseFromDevice(AgentId id) {
+const ReleasedRef& Memory::KnowledgeOf(AgentId id) {
   Agent& agent = agents_[id];
   if (agent.released == nullptr) {
-    auto released = boost::make_local_shared<Released>();
-    released->by_scope.fill(agent.known);
-    agent.released = released;
+    agent.released = new Released;
+    agent.released->by_scope.fill(agent.known);
   }
+  return agent.released;
+}
+
+Origin Memory::ReleaseFromDevice(AgentId id) {
+  Agent& agent = agents_[id];
   Origin origin;
   origin.agent = id;
   origin.stamp = agent.stamp;
-  origin.released = agent.released;
+  origin.released = KnowledgeOf(id);
   origin.self_scope = static_cast<int8_t>(ScopeIndex(Scope::kSystem));
   origin.strong = true;
   agent.stamp = ++stamp_;

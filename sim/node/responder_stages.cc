@@ -148,10 +148,9 @@ void NicNode::OnReadResponse(WorkItem& item) {
 // What the sender's QP knows travels with its packets; an acknowledgement also vouches for what
 // the responder has written itself.
 void NicNode::Carry(WorkItem& item, const Lane& lane, bool with_self) {
-  const Origin origin = memory_.ReleaseFromDevice(lane.agent);
-  item.released = origin.released;
+  item.released = memory_.KnowledgeOf(lane.agent);
   item.released_by = lane.agent;
-  item.released_stamp = with_self ? origin.stamp : 0;
+  item.released_stamp = with_self ? memory_.ReleaseFromDevice(lane.agent).stamp : 0;
 }
 
 void NicNode::TakeOver(Lane& lane, const WorkItem& item, bool with_self) {
