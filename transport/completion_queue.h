@@ -36,21 +36,25 @@ HOST_DEVICE Completion ErrorCompletion(P& port, const QpView& qp, uint64_t wqe_i
           static_cast<uint8_t>(word >> 48), qp.qpn, wqe_index};
 }
 
-// One poll. Raises `*completed`, which must be a value that `completed` has had, as far as the CQE
-// in slot 0 allows. kErrorCompletion when slot 0 holds an error.
+// One poll. `known` is a value that `completed` has had; `*seen` becomes how far the CQE in slot 0
+// itself goes, or stays if that tells nothing. kErrorCompletion when slot 0 holds an error.
 template <class Ordering, class P>
-HOST_DEVICE Completion PollOnce(P& port, const QpView& qp, uint64_t* completed) {
+HOST_DEVICE Completion PollOnce(P& port, const QpView& qp, uint64_t known, uint64_t* seen) {
   const uint64_t tail = port.LoadCqeTail(qp, 0);
   const abi::CqeOpcode opcode = abi::TailOpcode(tail);
   if (opcode == abi::CqeOpcode::kInvalid) return {};
   const uint64_t counter = abi::TailCounter(tail);
   if (opcode == abi::CqeOpcode::kRequesterError) {
     Ordering::Acquire(port, qp);
-    return ErrorCompletion(port, qp, *completed + ((counter - *completed) & P::Masks::kCounter));
+    return ErrorCompletion(port, qp, known + ((counter - known) & P::Masks::kCounter));
   }
-  const uint64_t advance = (counter + 1 - *completed) & P::Masks::kCounter;
-  if (advance == 0) return {};
-  if (advance <= LoadIndex(port, qp, qp.published) - *completed) *completed += advance;
+  const uint64_t advance = (counter + 1 - known) & P::Masks::kCounter;
+  if (advance != 0) {
+    // On a shared QP both words come from other threads, and `published` may be the older one.
+    const uint64_t published = LoadIndex(port, qp, qp.published);
+    if (published < known || advance > published - known) return {};
+  }
+  *seen = known + advance;
   return {};
 }
 
@@ -58,21 +62,25 @@ HOST_DEVICE uint64_t DeadlineOf(uint64_t now, uint64_t timeout) {
   return timeout == 0 ? ~0ull : now + timeout;
 }
 
-// Waits until `completed` reaches `target`, i.e. the WQE that starts at target - 1 is done, then
-// orders that before what the caller reads next. The word is raised once, for the next who waits.
+// Waits until this thread has seen a CQE that reaches `target`, i.e. the WQE that starts at
+// target - 1 is done, then orders that before what the caller reads next. That another thread has
+// raised `completed` so far would not do: the word is relaxed and passes nothing on. It is raised
+// once, for the next who waits.
 template <class Ordering, class P>
 HOST_DEVICE Completion WaitCompleted(P& port, const QpView& qp, uint64_t target) {
   const uint64_t deadline = DeadlineOf(port.Now(), qp.timeout_ps);
-  uint64_t completed = LoadIndex(port, qp, qp.completed);
+  uint64_t known = LoadIndex(port, qp, qp.completed);
   for (;;) {
-    const Completion polled = PollOnce<Ordering>(port, qp, &completed);
+    uint64_t seen = 0;
+    const Completion polled = PollOnce<Ordering>(port, qp, known, &seen);
     if (!polled.Ok()) return polled;
-    if (completed >= target) {
-      RaiseIndex(port, qp, qp.completed, completed);
+    if (seen >= target) {
+      RaiseIndex(port, qp, qp.completed, seen);
       Ordering::Acquire(port, qp);
       return {Status::kOk, 0, 0, qp.qpn, target - 1};
     }
-    if (!port.Relax(deadline)) return {Status::kTimeout, 0, 0, qp.qpn, completed};
+    if (known < seen) known = seen;
+    if (!port.Relax(deadline)) return {Status::kTimeout, 0, 0, qp.qpn, known};
   }
 }
 

@@ -83,6 +83,25 @@ BOOST_FIXTURE_TEST_CASE(CqeOfAWqeThatWasNotPublishedDoesNotMoveCompleted, Fixtur
   BOOST_TEST(Completed() == 0u);
 }
 
+BOOST_FIXTURE_TEST_CASE(WhatAnotherThreadHasSeenIsNotSeenHere, Fixture) {
+  port.view.shared = 1;
+  const Posted posted = endpoint.Put(kTarget, kSource);
+  port.Put(port.view.completed.address, posted.confirmed);
+  BOOST_TEST((endpoint.Wait(posted).status == Status::kTimeout));
+  port.Complete(0);
+  BOOST_TEST(endpoint.Wait(posted).Ok());
+}
+
+BOOST_FIXTURE_TEST_CASE(StalePublishedLetsNoStaleCqePass, Fixture) {
+  port.StartAt(20);
+  port.view.shared = 1;
+  const Posted posted = endpoint.Put(kTarget, kSource);
+  port.Put(port.view.published.address, uint64_t{18});
+  port.Complete(16);
+  BOOST_TEST((endpoint.Wait(posted).status == Status::kTimeout));
+  BOOST_TEST(Completed() == 20u);
+}
+
 BOOST_FIXTURE_TEST_CASE(CompletionCounterWrapsAt65536, Fixture) {
   port.StartAt(65535);
   endpoint.Put(kTarget, kSource);
