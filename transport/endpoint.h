@@ -177,10 +177,9 @@ class Endpoint {
     if constexpr (Publication::kWarpWide) {
       Completion done;
       if (port_.Lane() == 0) done = WaitPublished(qp);
-      const uint64_t failed = port_.Shuffle(done.Ok() ? 0 : 1, 0);
+      done = OfLeader(port_, qp, done);
       // Passes on to all lanes what lane 0 has acquired.
       port_.SyncWarp();
-      if (port_.Lane() != 0 && failed != 0) done.status = Status::kErrorCompletion;
       return done;
     } else {
       return WaitPublished(qp);

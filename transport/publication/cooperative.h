@@ -22,7 +22,7 @@ struct Cooperative {
     uint64_t base = 0;
     if (lane == 0) base = ReserveForWarp<Ordering>(port, qp, total, &status);
     base = port.Shuffle(base, 0);
-    if (base == kFailed) return {0, lane == 0 ? status : OfLeader(qp)};
+    if (base == kFailed) return {0, OfLeader(port, qp, status)};
     const bool last = lane + 1 == lanes;
     build(base + lane * extent.count, last ? abi::kCqeAlways : abi::kCqeOnError);
     // Orders every lane's WQE before what lane 0 does next; its release passes them on to the NIC.
@@ -42,10 +42,6 @@ struct Cooperative {
 
  private:
   static constexpr uint64_t kFailed = ~0ull;
-
-  static HOST_DEVICE Completion OfLeader(const QpView& qp) {
-    return {Status::kErrorCompletion, 0, 0, qp.qpn, 0};
-  }
 
   template <class Ordering, class P>
   static HOST_DEVICE uint64_t ReserveForWarp(P& port, const QpView& qp, uint32_t total,
