@@ -19,7 +19,8 @@
 //   StoreDoorbellRecord(qp, counter)   the big-endian send counter of the doorbell record
 //   RingDoorbell(qp, value)            one 64-bit store to the QP's UAR register
 //   LoadCqeTail(qp, slot) / LoadCqeError(qp, slot)
-//       bytes 56..63, relaxed at system scope / bytes 48..55, weak: only after an acquire
+//       bytes 56..63 / bytes 48..55, after an acquire; both relaxed at system scope, as a flush
+//       may be rewriting the slot
 //   SyncWarp / Shuffle / Ballot / Lane / WarpSize    collectives of all lanes of the warp
 //   Relax(deadline)   ends a turn of a waiting loop; false when the deadline passed or the run is
 //                     being taken down. In virtual time the thread parks until a word that it

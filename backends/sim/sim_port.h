@@ -137,13 +137,10 @@ class SimPort {
   }
 
   uint64_t LoadCqeTail(const QpView& qp, uint32_t slot, Site site = Site::Here()) {
-    return LoadShared(qp.cq + uint64_t{slot} * abi::kCqeBytes + abi::kCqeTailOffset, 8,
-                      Order::kRelaxed, Scope::kSystem, site);
+    return LoadCqe(qp, slot, abi::kCqeTailOffset, site);
   }
   uint64_t LoadCqeError(const QpView& qp, uint32_t slot, Site site = Site::Here()) {
-    uint64_t word = 0;
-    LoadPayload(&word, qp.cq + uint64_t{slot} * abi::kCqeBytes + abi::kCqeTailOffset - 8, 8, site);
-    return word;
+    return LoadCqe(qp, slot, abi::kCqeTailOffset - sizeof(uint64_t), site);
   }
 
   void SyncWarp() {
@@ -176,6 +173,11 @@ class SimPort {
   bool OnGpu(uint64_t address) {
     const sim::Region* region = memory_.Space().Find(address, 1);
     return region == nullptr || region->home.kind == sim::HomeKind::kGpu;
+  }
+
+  uint64_t LoadCqe(const QpView& qp, uint32_t slot, uint32_t offset, Site site) {
+    return LoadShared(qp.cq + uint64_t{slot} * abi::kCqeBytes + offset, sizeof(uint64_t),
+                      Order::kRelaxed, Scope::kSystem, site);
   }
 
   uint64_t LoadShared(uint64_t address, uint32_t size, Order order, Scope scope, Site site) {
