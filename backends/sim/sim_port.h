@@ -16,11 +16,17 @@
 
 namespace ringpost {
 
-class SimPort {
+template <class MaskSet>
+class BasicSimPort {
  public:
-  using Masks = FullMasks;
+  using Masks = MaskSet;
 
-  SimPort(sim::GpuThread& thread, sim::NicNode& nic)
+  // The same thread with other index masks.
+  template <class OtherMasks>
+  explicit BasicSimPort(const BasicSimPort<OtherMasks>& other)
+      : BasicSimPort(other.thread_, other.nic_) {}
+
+  BasicSimPort(sim::GpuThread& thread, sim::NicNode& nic)
       : thread_(thread),
         nic_(nic),
         memory_(thread.MyGpu().Ram()),
@@ -147,6 +153,11 @@ class SimPort {
     thread_.NoteEffect();
     thread_.MyWarp().Meet(thread_, costs_.warp_sync, true);
   }
+  // No operation of a Port: as SyncWarp, but orders no memory. For tests of who relies on that.
+  void MeetWarp() {
+    thread_.NoteEffect();
+    thread_.MyWarp().Meet(thread_, costs_.warp_sync, false);
+  }
   uint64_t Shuffle(uint64_t value, uint32_t source) {
     thread_.NoteEffect();
     return thread_.MyWarp().Exchange(thread_, value, source, costs_.shuffle);
@@ -163,12 +174,17 @@ class SimPort {
   }
 
  private:
+  template <class OtherMasks>
+  friend class BasicSimPort;
+
   sim::Access At(uint64_t address, Site site) const {
     return {agent_, address, thread_.Local(), site};
   }
   sim::Time Clock() { return thread_.MyGpu().Clock().Now(); }
   static int64_t Chunks(uint64_t bytes) { return static_cast<int64_t>((bytes + 15) / 16); }
-  static uint64_t MaskSlot(const QpView& qp, uint64_t index) { return index & (qp.depth - 1); }
+  static uint64_t MaskSlot(const QpView& qp, uint64_t index) {
+    return Masks::kSlot ? index & (qp.depth - 1) : index;
+  }
 
   bool OnGpu(uint64_t address) {
     const sim::Region* region = memory_.Space().Find(address, 1);
@@ -238,6 +254,7 @@ class SimPort {
   sim::AgentId agent_;
 };
 
+using SimPort = BasicSimPort<FullMasks>;
 static_assert(Port<SimPort>);
 
 }  // namespace ringpost
