@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "backends/sim/sim_nic.h"
+#include "configs/schema/platform_loader.h"
 #include "sim/engine/check.h"
 
 namespace ringpost {
@@ -19,6 +20,9 @@ sim::MemoryOptions MemoryOptionsOf(const FabricOptions& options) {
 }
 
 }  // namespace
+
+Fabric::Fabric(const std::string& platform, const FabricOptions& options)
+    : Fabric(config::LoadPlatform(platform), options) {}
 
 Fabric::Fabric(const sim::Platform& platform, const FabricOptions& options)
     : options_(options), costs_(sim::MakeCostTable(platform, options.sm_clock_mhz)) {
@@ -52,6 +56,13 @@ QpPair Fabric::ConnectPair(uint32_t first, uint32_t second, const QpSpec& spec) 
                          nic(second).Connect(b.Value(), a.Value()).Ok();
   RINGPOST_CHECK(connected, "ConnectPair could not connect its QPs");
   return {nic(first).View(a.Value()).Value(), nic(second).View(b.Value()).Value()};
+}
+
+std::vector<QpPair> Fabric::ConnectPairs(uint32_t first, uint32_t second, uint32_t count,
+                                         const QpSpec& spec) {
+  std::vector<QpPair> pairs;
+  while (pairs.size() < count) pairs.push_back(ConnectPair(first, second, spec));
+  return pairs;
 }
 
 void Fabric::InjectError(const QpView& qp, uint32_t node, uint64_t wqe, abi::Syndrome syndrome) {

@@ -1,7 +1,7 @@
 // fabric.h: a whole simulated machine in one object: nodes with a GPU and a NIC each, one switch,
 // and one virtual clock. Embed it in your own test (docs/your_first_test.md).
 //
-//   Fabric fabric(LoadPlatform("p_ib").platform, {.nodes = 2});
+//   Fabric fabric("p_ib", {.seed = 7});
 //   auto qps = fabric.ConnectPair(0, 1, {.depth_wqebbs = 64});
 //   auto target = fabric.nic(1).Allocate(Placement::kGpu, 4096).Value();
 //   fabric.Launch(0, {.threads = 4}, [&](SimPort& port) { ... put, quiet ... });
@@ -19,6 +19,7 @@
 #include "backends/sim/sim_port.h"
 #include "sim/cost/platform.h"
 #include "sim/node/nic_node.h"
+#include "transport/endpoint.h"  // what a test's kernels are written with
 #include "transport/nic.h"
 
 namespace ringpost {
@@ -31,7 +32,7 @@ struct FabricOptions {
   bool nic_reads_l2 = true;
   double sm_clock_mhz = 0;  // 0: the platform's
   uint32_t run_length = 64;
-  uint64_t stack_bytes = 16 * 1024;
+  uint64_t stack_bytes = 64 * 1024;  // of each thread: room for a test's own code
   uint64_t stack_memory_bytes = 4ull << 30;
   bool trace = false;
   std::vector<sim::FaultRule> faults = {};
@@ -53,6 +54,9 @@ class Fabric {
  public:
   using Kernel = std::function<void(SimPort&)>;
 
+  // `platform` is a file of configs/platforms without .yaml, or the path of one. What is wrong in
+  // it is thrown as a std::runtime_error of one line.
+  explicit Fabric(const std::string& platform, const FabricOptions& options = {});
   Fabric(const sim::Platform& platform, const FabricOptions& options);
   ~Fabric();
   Fabric(const Fabric&) = delete;
@@ -65,6 +69,9 @@ class Fabric {
 
   // Creates one QP at each node and connects them. Aborts on an impossible spec: for tests.
   QpPair ConnectPair(uint32_t first, uint32_t second, const QpSpec& spec);
+  // The same `count` times: one QP for each of so many threads.
+  std::vector<QpPair> ConnectPairs(uint32_t first, uint32_t second, uint32_t count,
+                                   const QpSpec& spec = {});
   // The `wqe`-th WQE (from 0) that the NIC fetches from this QP completes in error.
   void InjectError(const QpView& qp, uint32_t node, uint64_t wqe,
                    abi::Syndrome syndrome = abi::Syndrome::kLocalQpOperation);
