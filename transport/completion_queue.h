@@ -39,7 +39,8 @@ HOST_DEVICE Completion ErrorCompletion(P& port, const QpView& qp, uint64_t wqe_i
 // One poll. `known` is a value that `completed` has had; `*seen` becomes how far the CQE in slot 0
 // itself goes, or stays if that tells nothing. kErrorCompletion when slot 0 holds an error.
 template <class Ordering, class P>
-HOST_DEVICE Completion PollOnce(P& port, const QpView& qp, uint64_t known, uint64_t* seen) {
+HOST_DEVICE Completion PollOnce(P& port, const QpView& qp, uint64_t known, uint64_t* published,
+                                uint64_t* seen) {
   const uint64_t tail = port.LoadCqeTail(qp, 0);
   const abi::CqeOpcode opcode = abi::TailOpcode(tail);
   if (opcode == abi::CqeOpcode::kInvalid) return {};
@@ -50,9 +51,9 @@ HOST_DEVICE Completion PollOnce(P& port, const QpView& qp, uint64_t known, uint6
   }
   const uint64_t advance = (counter + 1 - known) & P::Masks::kCounter;
   if (advance != 0) {
-    // On a shared QP both words come from other threads, and `published` may be the older one.
-    const uint64_t published = LoadIndex(port, qp, qp.published);
-    if (published < known || advance > published - known) return {};
+    // Looks again only when the CQE is ahead of what was published at the last look.
+    if (*published < known + advance) *published = LoadIndex(port, qp, qp.published);
+    if (*published < known + advance) return {};
   }
   *seen = known + advance;
   return {};
@@ -70,9 +71,10 @@ template <class Ordering, class P>
 HOST_DEVICE Completion WaitCompleted(P& port, const QpView& qp, uint64_t target) {
   const uint64_t deadline = DeadlineOf(port.Now(), qp.timeout_ps);
   uint64_t known = LoadIndex(port, qp, qp.completed);
+  uint64_t published = known;  // at least
   for (;;) {
     uint64_t seen = 0;
-    const Completion polled = PollOnce<Ordering>(port, qp, known, &seen);
+    const Completion polled = PollOnce<Ordering>(port, qp, known, &published, &seen);
     if (!polled.Ok()) return polled;
     if (seen >= target) {
       RaiseIndex(port, qp, qp.completed, seen);

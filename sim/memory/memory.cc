@@ -227,6 +227,21 @@ void Memory::Check(const Access& access, uint64_t size, const View* basis,
   }
 }
 
+Line* Memory::CopyLine(const Access& access, void* bytes) {
+  Region* region = space_.Find(access.address, kLineBytes);
+  if (region == nullptr) return nullptr;
+  Line& line = region->At(access.address);
+  CopyVisible(line, 0, kLineBytes, access, region->home, static_cast<uint8_t*>(bytes));
+  return &line;
+}
+
+void Memory::CheckLine(const Line& line, const Access& access, uint32_t size, const View* basis,
+                       const ReadContext& context) {
+  const View& view = basis != nullptr ? *basis : agents_[access.agent].known;
+  const Region* region = space_.Find(access.address, size);
+  CheckRead(line, MaskOf(0, size), access, region->home, view, context);
+}
+
 void Memory::CopyVisible(Line& line, uint32_t offset, uint32_t size, const Access& access,
                          Home home, uint8_t* out) {
   Settle(line);

@@ -64,6 +64,11 @@ class Memory {
   bool Copy(const Access& access, void* bytes, uint64_t size);
   void Check(const Access& access, uint64_t size, const View* basis = nullptr,
              const ReadContext& context = {});
+  // The same for one whole line, in two steps that look for it once: a device reads a WQE's block
+  // first and learns from it how much of it counts. Null outside allocated memory.
+  Line* CopyLine(const Access& access, void* bytes);
+  void CheckLine(const Line& line, const Access& access, uint32_t size, const View* basis,
+                 const ReadContext& context);
   // Bytes that a device writes: visible to all at `access.now`; strong, so that a poller
   // synchronises with them.
   bool WriteFromDevice(const Access& access, const void* bytes, uint64_t size);

@@ -146,6 +146,8 @@ class NicNode final : private Dma {
   std::vector<std::unique_ptr<Channel<WorkItem>>> wires_;  // by receiving node
   Station doorbell_, fetch_, transmit_, link_, receive_, cqe_;
   const DoorbellItem* fetching_ = nullptr;
+  Line* last_line_ = nullptr;  // the block read last, at last_address_
+  uint64_t last_address_ = 0;
   Time dma_time_;  // when the access of the stage that runs takes effect
   Time cqe_visible_;
 };

@@ -186,7 +186,11 @@ bool NicNode::Read(uint32_t qpn, uint64_t address, void* bytes, uint64_t size) {
   Counters& count = nic_.Count();
   ++count.dma_reads;
   count.dma_read_bytes += size;
-  return memory_.Copy({LaneOf(qpn).agent, address, engine_.Now(), {}}, bytes, size);
+  const Access access{LaneOf(qpn).agent, address, engine_.Now(), {}};
+  if (size != kLineBytes || address % kLineBytes != 0) return memory_.Copy(access, bytes, size);
+  last_line_ = memory_.CopyLine(access, bytes);
+  last_address_ = address;
+  return last_line_ != nullptr;
 }
 
 void NicNode::Consume(uint32_t qpn, Purpose purpose, uint64_t index, uint64_t address,
@@ -204,7 +208,12 @@ void NicNode::Consume(uint32_t qpn, Purpose purpose, uint64_t index, uint64_t ad
     basis = &fetching_->basis;
     context.told_by = fetching_->origin.site.Unpack();
   }
-  memory_.Check({lane.agent, address, engine_.Now(), {}}, size, basis, context);
+  const Access access{lane.agent, address, engine_.Now(), {}};
+  if (last_line_ != nullptr && address == last_address_ && size <= kLineBytes) {
+    memory_.CheckLine(*last_line_, access, static_cast<uint32_t>(size), basis, context);
+  } else {
+    memory_.Check(access, size, basis, context);
+  }
 }
 
 bool NicNode::Write(uint32_t qpn, uint64_t address, const void* bytes, uint64_t size) {
