@@ -53,6 +53,8 @@ class CudaPort : public CudaWords {
     }
   }
 
+  HOST_DEVICE void GatherInline(uint64_t) {}
+
   // An acquire or a release alone is fence.acq_rel too, as in the published libraries.
   template <Order O, Scope S>
   HOST_DEVICE void Fence(const QpView&) {

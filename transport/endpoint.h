@@ -152,6 +152,7 @@ class Endpoint {
     wqe[0] = Control(abi::Opcode::kRdmaWrite, index, segments, flags);
     wqe[1] = abi::RemoteAddressOf(target.address, target.rkey);
     PackInline(wqe + 2, payload, bytes);
+    port_.GatherInline(bytes);
     port_.StoreWqe(qp_, index, wqe, segments);
   }
 

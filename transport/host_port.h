@@ -100,6 +100,8 @@ class HostPort final {
     }
   }
 
+  void GatherInline(uint64_t) {}
+
   template <Order O, Scope S>
   void Fence(const QpView&) {
     if constexpr (S == Scope::kThread) return;

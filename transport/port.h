@@ -13,6 +13,9 @@
 //       ranges that no one reads concurrently: weak accesses, any alignment.
 //   StoreWqe(qp, index, segments, count)
 //       weak 16-byte stores into the ring from slot `index`, wrapping at the ring's end.
+//   GatherInline(bytes)
+//       this thread has read `bytes` of its own memory to put them into a WQE: takes time in virtual
+//       time, and nothing elsewhere, where the loads have taken it.
 //   Fence(qp)
 //       orders this thread's earlier accesses before its later ones, for observers in scope. The
 //       view names the fence word that a host port needs under TSan; others ignore it.
@@ -68,6 +71,7 @@ concept Port = requires(P port, const QpView& qp, Ref<uint64_t> word, Ref<uint32
   port.StorePayload(value, source, value);
   port.LoadPayload(target, value, value);
   port.StoreWqe(qp, value, segments, small);
+  port.GatherInline(value);
   port.template Fence<Order::kAcqRel, Scope::kGpu>(qp);
   port.template StoreDoorbellRecord<Order::kRelaxed, Scope::kGpu>(qp, small);
   port.template RingDoorbell<Order::kRelaxed, Scope::kSystem>(qp, value);

@@ -121,6 +121,13 @@ class BasicSimPort {
     }
   }
 
+  // A payload of one word is in a register; a longer one comes from the thread's own memory.
+  void GatherInline(uint64_t bytes) {
+    constexpr uint64_t kWord = sizeof(uint64_t);
+    thread_.NoteEffect();
+    if (bytes > kWord) thread_.Spend(costs_.payload_load * Chunks(bytes - kWord));
+  }
+
   template <Order O, Scope S>
   void Fence(const QpView&, Site = Site::Here()) {
     FenceFor(O, S);
@@ -221,9 +228,10 @@ class BasicSimPort {
     if constexpr (O == Order::kRelease || O == Order::kAcqRel || O == Order::kSeqCst) {
       FenceFor(O, S);
     }
-    const sim::Duration round_trip =
-        OnGpu(word.address) ? costs_.atomic_gpu : costs_.atomic_host;
-    thread_.Spend(round_trip / 2);
+    const bool on_gpu = OnGpu(word.address);
+    // The answer travels as that of a load; what an atomic takes longer, it takes before its effect.
+    const sim::Duration answer = (on_gpu ? costs_.load_gpu : costs_.load_host) / 2;
+    thread_.Spend((on_gpu ? costs_.atomic_gpu : costs_.atomic_host) - answer);
     thread_.Sync();
     // One address serves one atomic at a time.
     const sim::Time served =
@@ -233,7 +241,7 @@ class BasicSimPort {
       thread_.Sync();
     }
     const T old = static_cast<T>(memory_.Modify(At(word.address, site), sizeof(T), O, S, next));
-    thread_.Spend(round_trip - round_trip / 2);
+    thread_.Spend(answer);
     return old;
   }
 

@@ -140,6 +140,8 @@ class RecordingPort {
     }
   }
 
+  void GatherInline(uint64_t) {}
+
   template <Order O, Scope S>
   void Fence(const QpView&) {
     events.push_back({EventKind::kFence, O, S, 0, 0, 0});
