@@ -57,7 +57,7 @@ struct Agent {
   uint64_t stamp = 1;  // of the stores it makes now
   View known;
   // Strong stores read relaxed: an acquire fence takes over what they carry. One entry for each
-  // writer and slot, because a later store of the same writer carries all that an earlier one did.
+  // writer and slot, merged from all that were read.
   std::vector<Acquirable> acquirable;
   // What its relaxed stores carry: what its last release fences covered. A device: all it knows.
   ReleasedRef released;

@@ -244,42 +244,63 @@ void Memory::CheckLine(const Line& line, const Access& access, uint32_t size, co
 
 void Memory::CopyVisible(Line& line, uint32_t offset, uint32_t size, const Access& access,
                          Home home, uint8_t* out) {
+  Overlay(line, offset, size, access, home, false, out);
+}
+
+// Lays what the reader reads over the settled bytes; the newest message among it, or null.
+const Message* Memory::Overlay(Line& line, uint32_t offset, uint32_t size, const Access& access,
+                               Home home, bool newest, void* out) {
   Settle(line);
   std::memcpy(out, line.data + offset, size);
+  const uint64_t wanted = MaskOf(offset, size);
+  const Message* read = nullptr;
   for (const Message* message = line.pending; message != nullptr; message = message->next) {
-    const uint64_t mask = message->origin.mask & MaskOf(offset, size);
-    if (mask == 0 || !Visible(*message, access.agent, home, access.now)) continue;
-    if (options_.mode == VisibilityMode::kAdversarial) {
-      agents_[access.agent].known.See(message->id, message->created + options_.horizon,
-                                      engine_.Now());
+    const uint64_t mask = message->origin.mask & wanted;
+    if (mask == 0) continue;
+    if (newest ? access.now < message->created
+               : !Visible(*message, access.agent, home, access.now)) {
+      continue;
     }
     const uint32_t first = static_cast<uint32_t>(std::countr_zero(mask));
-    std::memcpy(out + first - offset, message->data + first,
+    std::memcpy(static_cast<uint8_t*>(out) + first - offset, message->data + first,
                 static_cast<size_t>(std::popcount(mask)));
+    read = message;
   }
+  if (read != nullptr && options_.mode == VisibilityMode::kAdversarial) {
+    See(line, wanted, access, home, newest);
+  }
+  return read;
+}
+
+// The messages that a read has taken bytes from are from now on the oldest that it may read.
+void Memory::See(const Line& line, uint64_t wanted, const Access& access, Home home, bool newest) {
+  std::vector<const Message*> visible;
+  for (const Message* message = line.pending; message != nullptr; message = message->next) {
+    const bool read = newest ? !(access.now < message->created)
+                             : Visible(*message, access.agent, home, access.now);
+    if (read) visible.push_back(message);
+  }
+  Agent& agent = agents_[access.agent];
+  for (; !visible.empty() && wanted != 0; visible.pop_back()) {
+    const Message& message = *visible.back();
+    if ((message.origin.mask & wanted) == 0) continue;
+    wanted &= ~message.origin.mask;
+    agent.known.See(message.id, message.created + options_.horizon, engine_.Now());
+  }
+  // A device passes on all it knows, which is now more.
+  if (agent.place.kind == AgentKind::kNic) agent.released.reset();
 }
 
 void Memory::ReadStrong(Line& line, const Access& access, uint32_t size, Home home, bool newest,
                         uint64_t* value, Origin* source) {
-  Settle(line);
   const uint32_t offset = static_cast<uint32_t>(access.address % kLineBytes);
-  const uint64_t mask = MaskOf(offset, size);
   *value = 0;
-  std::memcpy(value, line.data + offset, size);
-  const Message* read = nullptr;
-  for (const Message* message = line.pending; message != nullptr; message = message->next) {
-    if ((message->origin.mask & mask) == 0 || access.now < message->created) continue;
-    if (!newest && !Visible(*message, access.agent, home, access.now)) continue;
-    std::memcpy(value, message->data + offset, size);
-    read = message;
-  }
+  const Message* read = Overlay(line, offset, size, access, home, newest, value);
   if (read != nullptr) {
     *source = read->origin;
-    if (options_.mode == VisibilityMode::kAdversarial) {
-      agents_[access.agent].known.See(read->id, read->created + options_.horizon, engine_.Now());
-    }
     return;
   }
+  const uint64_t mask = MaskOf(offset, size);
   for (const OriginNode* node = line.origins; node != nullptr; node = node->next) {
     if ((node->origin.mask & mask) != 0) {
       *source = node->origin;

@@ -129,11 +129,13 @@ class Memory {
   void Free(Message* message);
   Time SettleTime(const Message& message) const;
   bool Visible(const Message& message, AgentId reader, Home home, Time now) const;
+  bool IsLocal(AgentId reader, Home home) const;
   bool Knows(const View& view, AgentId reader, Home home, const Origin& origin) const;
   Time VisibleFrom(const Message& message, AgentId reader, Home home) const;
   Duration Delay(uint64_t message_id, AgentId reader) const;
   int EdgeSlot(AgentId writer, AgentId reader, Home home) const;
   static void JoinCarried(View& view, const Acquirable& store, int scope, bool local_only);
+  static void MergeInto(Acquirable& entry, const Acquirable& store, int scope);
   void Acquire(AgentId reader, const Origin& origin, Home home, Order order, Scope scope);
   void MakeStrong(Origin& origin, Agent& agent, Order order, Scope scope);
   void ReleaseFence(AgentId agent, int scope);
@@ -143,6 +145,9 @@ class Memory {
   void Report(const Origin& store, const Access& access, Home home, const ReadContext& context);
   void CopyVisible(Line& line, uint32_t offset, uint32_t size, const Access& access, Home home,
                    uint8_t* out);
+  const Message* Overlay(Line& line, uint32_t offset, uint32_t size, const Access& access,
+                         Home home, bool newest, void* out);
+  void See(const Line& line, uint64_t wanted, const Access& access, Home home, bool newest);
   void ReadStrong(Line& line, const Access& access, uint32_t size, Home home, bool newest,
                   uint64_t* value, Origin* source);
 

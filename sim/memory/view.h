@@ -20,7 +20,8 @@ namespace ringpost::sim {
 
 struct SeenMessage {
   uint64_t id;
-  Time settled;  // from then on everybody reads it
+  Time settled;     // from then on everybody reads it
+  bool local_only;  // as `local`: it counts for memory of the agent's own GPU alone
 };
 struct SeenList : boost::intrusive_ref_counter<SeenList, boost::thread_unsafe_counter> {
   std::vector<SeenMessage> messages;  // sorted by id
@@ -39,14 +40,14 @@ struct View {
     } else {
       system.Join(other.system);
     }
-    JoinSeen(other);
+    JoinSeen(other.seen, false);
   }
   bool SameAs(const View& other) const {
     return local.SameAs(other.local) && system.SameAs(other.system) && seen == other.seen;
   }
   void JoinLocal(const View& other) {
     local.Join(other.local);
-    JoinSeen(other);
+    JoinSeen(other.seen, true);
   }
   void Raise(Key key, uint64_t stamp) {
     const bool same = local.SameAs(system);
@@ -57,33 +58,40 @@ struct View {
       system.Raise(key, stamp);
     }
   }
-  bool HasSeen(uint64_t id) const {
+  bool HasSeen(uint64_t id, bool local) const {
     if (seen == nullptr) return false;
     const auto found = std::lower_bound(
         seen->messages.begin(), seen->messages.end(), id,
         [](const SeenMessage& message, uint64_t wanted) { return message.id < wanted; });
-    return found != seen->messages.end() && found->id == id;
+    return found != seen->messages.end() && found->id == id && (local || !found->local_only);
   }
   void See(uint64_t id, Time settled, Time now) {
-    View one;
-    one.seen = new SeenList;
-    one.seen->messages.push_back({id, settled});
-    JoinSeen(one, now);
+    const boost::intrusive_ptr<SeenList> one(new SeenList);
+    one->messages.push_back({id, settled, false});
+    JoinSeen(one, false, now);
   }
 
  private:
-  void JoinSeen(const View& other, Time now = {}) {
-    if (other.seen == nullptr || other.seen == seen) return;
-    if (seen == nullptr) {
-      seen = other.seen;
+  void JoinSeen(const boost::intrusive_ptr<SeenList>& other, bool local_only, Time now = {}) {
+    if (other == nullptr || other == seen) return;
+    if (seen == nullptr && !local_only) {
+      seen = other;
       return;
     }
     const boost::intrusive_ptr<SeenList> joined(new SeenList);
-    std::set_union(seen->messages.begin(), seen->messages.end(), other.seen->messages.begin(),
-                   other.seen->messages.end(), std::back_inserter(joined->messages),
-                   [](const SeenMessage& a, const SeenMessage& b) { return a.id < b.id; });
-    std::erase_if(joined->messages,
-                  [now](const SeenMessage& message) { return message.settled <= now; });
+    std::vector<SeenMessage>& messages = joined->messages;
+    if (seen != nullptr) messages = seen->messages;
+    for (SeenMessage message : other->messages) {
+      message.local_only |= local_only;
+      messages.push_back(message);
+    }
+    // Of two entries of one message the wider one stays.
+    std::sort(messages.begin(), messages.end(), [](const SeenMessage& a, const SeenMessage& b) {
+      return a.id != b.id ? a.id < b.id : a.local_only < b.local_only;
+    });
+    const auto same = [](const SeenMessage& a, const SeenMessage& b) { return a.id == b.id; };
+    messages.erase(std::unique(messages.begin(), messages.end(), same), messages.end());
+    std::erase_if(messages, [now](const SeenMessage& message) { return message.settled <= now; });
     seen = joined;
   }
 };

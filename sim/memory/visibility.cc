@@ -7,11 +7,14 @@
 
 namespace ringpost::sim {
 
+bool Memory::IsLocal(AgentId reader, Home home) const {
+  return home.kind == HomeKind::kGpu && home.node == agents_[reader].place.node;
+}
+
 bool Memory::Knows(const View& view, AgentId reader, Home home, const Origin& origin) const {
   if (origin.agent == reader) return true;
   const Agent& writer = agents_[origin.agent];
-  const bool local = home.kind == HomeKind::kGpu && home.node == agents_[reader].place.node;
-  const ClockRef& clock = local ? view.local : view.system;
+  const ClockRef& clock = IsLocal(reader, home) ? view.local : view.system;
   if (clock.Empty()) return false;
   if (writer.place.kind != AgentKind::kGpuThread) return clock.Covers(origin.agent, origin.stamp);
   // The lanes of a warp share their stamps from barrier to barrier: the answer is often the last.
@@ -40,7 +43,7 @@ Time Memory::VisibleFrom(const Message& message, AgentId reader, Home home) cons
   const View& view = agents_[reader].known;
   if (Knows(view, reader, home, message.origin)) return message.created;
   if (options_.mode == VisibilityMode::kTimed) return message.arrival;
-  if (view.HasSeen(message.id)) return message.created;
+  if (view.HasSeen(message.id, IsLocal(reader, home))) return message.created;
   return message.created + Delay(message.id, reader);
 }
 
@@ -98,6 +101,24 @@ void Memory::JoinCarried(View& view, const Acquirable& store, int scope, bool lo
   }
 }
 
+// Makes `entry` carry what both stores of one writer do. The later one need not carry all that the
+// earlier one did: a relaxed store passes on what its writer's fences covered, no earlier release.
+void Memory::MergeInto(Acquirable& entry, const Acquirable& store, int scope) {
+  if (entry.released == store.released && entry.self_scope == store.self_scope) {
+    entry.stamp = std::max(entry.stamp, store.stamp);
+    return;
+  }
+  View both;
+  JoinCarried(both, entry, scope, false);
+  const View before = both;
+  JoinCarried(both, store, scope, false);
+  if (both.SameAs(before)) return;
+  ReleasedRef joined(new Released);
+  joined->by_scope[scope] = both;
+  entry.released = joined;
+  entry.self_scope = -1;
+}
+
 void Memory::Acquire(AgentId reader, const Origin& origin, Home home, Order order, Scope scope) {
   if (origin.agent == reader || (origin.released == nullptr && origin.self_scope < 0)) return;
   const int slot = EdgeSlot(origin.agent, reader, home);
@@ -113,7 +134,7 @@ void Memory::Acquire(AgentId reader, const Origin& origin, Home home, Order orde
   }
   for (Acquirable& entry : agent.acquirable) {
     if (entry.writer != store.writer || entry.slot != store.slot) continue;
-    if (entry.stamp <= store.stamp) entry = store;
+    MergeInto(entry, store, needed);
     return;
   }
   agent.acquirable.push_back(store);
@@ -301,7 +322,8 @@ uint32_t Memory::LegalDepth(AgentId agent, uint64_t address, Time now) {
   for (const Message* message = line.pending; message != nullptr; message = message->next) {
     if (now < message->created || ((message->origin.mask >> bit) & 1) == 0) continue;
     const View& view = agents_[agent].known;
-    const bool must_know = Knows(view, agent, home, message->origin) || view.HasSeen(message->id);
+    const bool must_know = Knows(view, agent, home, message->origin) ||
+                           view.HasSeen(message->id, IsLocal(agent, home));
     depth = must_know ? 0 : depth + 1;
   }
   return depth;
