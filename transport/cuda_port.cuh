@@ -113,6 +113,8 @@ class CudaPort : public CudaWords {
   HOST_DEVICE uint32_t Lane() const { return lane_; }
   HOST_DEVICE uint32_t WarpSize() const { return lanes_; }
 
+  HOST_DEVICE void Expect(Ref<uint64_t>, uint64_t) {}
+
   // No sleep: its granularity is above the latency that is waited for. The clock is read once in
   // 64 turns, as that costs as much as a turn.
   HOST_DEVICE bool Relax(uint64_t deadline) {

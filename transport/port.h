@@ -25,6 +25,8 @@
 //       bytes 56..63 / bytes 48..55, after an acquire; both relaxed at system scope, as a flush
 //       may be rewriting the slot
 //   SyncWarp / Shuffle / Ballot / Lane / WarpSize    collectives of all lanes of the warp
+//   Expect(word, value)   a hint inside a waiting loop: it ends when `word` reads `value`. Virtual time
+//                     then wakes the thread for that value alone; others ignore it.
 //   Relax(deadline)   ends a turn of a waiting loop; false when the deadline passed or the run is
 //                     being taken down. In virtual time the thread parks until a word that it
 //                     loaded since the last Relax may read differently.
@@ -82,6 +84,7 @@ concept Port = requires(P port, const QpView& qp, Ref<uint64_t> word, Ref<uint32
   { port.Ballot(true) } -> std::same_as<uint32_t>;
   { port.Lane() } -> std::same_as<uint32_t>;
   { port.WarpSize() } -> std::same_as<uint32_t>;
+  port.Expect(word, value);
   { port.Relax(value) } -> std::same_as<bool>;
   { port.Now() } -> std::same_as<uint64_t>;
 };

@@ -78,6 +78,7 @@ template <class P>
 HOST_DEVICE bool WaitTurn(P& port, const QpView& qp, uint64_t index) {
   const uint64_t deadline = DeadlineOf(port.Now(), qp.timeout_ps);
   while (port.template Load<Order::kRelaxed, Scope::kGpu>(qp.ready) != index) {
+    port.Expect(qp.ready, index);
     if (!port.Relax(deadline)) return false;
   }
   return true;

@@ -173,6 +173,7 @@ class BasicSimPort {
     thread_.NoteEffect();
     return thread_.MyWarp().Ballot(thread_, predicate, costs_.shuffle);
   }
+  void Expect(Ref<uint64_t> word, uint64_t value) { thread_.Expect(word.address, value); }
   bool Relax(uint64_t deadline) {
     const sim::Time limit = deadline > static_cast<uint64_t>(sim::Time::Never().ps)
                                 ? sim::Time::Never()

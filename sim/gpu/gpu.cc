@@ -9,8 +9,9 @@ namespace ringpost::sim {
 Gpu::Gpu(Engine& engine, Memory& memory, const CostTable& costs, uint16_t node)
     : engine_(engine), memory_(memory), costs_(costs), node_(node) {
   lanes_on_sm_.resize(costs.sms_count);
-  memory_.SetWake(
-      [](void* owner, Time time) { static_cast<GpuThread*>(owner)->OnChange(time); });
+  memory_.SetWake([](const Watch& watch, const Message& message, Time time) {
+    static_cast<GpuThread*>(watch.owner)->OnChange(watch, message, time);
+  });
 }
 
 Gpu::~Gpu() = default;

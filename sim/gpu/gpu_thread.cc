@@ -1,5 +1,7 @@
 #include "sim/gpu/gpu_thread.h"
 
+#include <cstring>
+
 #include "sim/engine/check.h"
 #include "sim/gpu/gpu.h"
 
@@ -103,7 +105,14 @@ void GpuThread::NoteLoad(uint64_t address) {
   ++turn_loads_;
 }
 
+void GpuThread::Expect(uint64_t address, uint64_t value) {
+  expect_line_ = &gpu_.Ram().LineOf(address);
+  expect_offset_ = static_cast<uint32_t>(address % kLineBytes);
+  expect_value_ = value;
+}
+
 void GpuThread::EndTurn() {
+  expect_line_ = nullptr;
   turn_start_ = local_;
   turn_loads_ = 0;
   turn_pure_ = true;
@@ -155,8 +164,13 @@ bool GpuThread::Relax(Time deadline, Duration spin) {
   return !gpu_.Cancelled();
 }
 
-void GpuThread::OnChange(Time time) {
+void GpuThread::OnChange(const Watch& watch, const Message& message, Time time) {
   if (!parked_) return;
+  const uint64_t word = MaskOf(expect_offset_, sizeof(expect_value_));
+  if (watch.line == expect_line_ && (message.origin.mask & word) == word &&
+      std::memcmp(message.data + expect_offset_, &expect_value_, sizeof(expect_value_)) != 0) {
+    return;
+  }
   const Time wake = Aligned(time);
   if (wake < wake_) ScheduleWake(Later(wake, gpu_.Clock().Now()));
 }

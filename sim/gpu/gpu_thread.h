@@ -82,6 +82,9 @@ class GpuThread {
   // For Relax: a load of a shared word at the present time; anything else of note.
   void NoteLoad(uint64_t address);
   void NoteEffect() { turn_pure_ = false; }
+  // The loop under way ends when the 8-byte word at `address` reads `value`: stores of other values
+  // then need not wake it. Holds until the next Relax returns.
+  void Expect(uint64_t address, uint64_t value);
   bool Relax(Time deadline, Duration spin);
 
   // Weak stores not yet fenced, and whether an acquire has emptied L1 since the last local load.
@@ -92,7 +95,7 @@ class GpuThread {
   void Launch(Time start, StackSlab& slab, Fibre::Entry entry, void* argument);
   void Resume();
   void Yield() { fibre_.Yield(); }
-  void OnChange(Time time);
+  void OnChange(const Watch& watch, const Message& message, Time time);
   void Cancel();
   bool Done() const { return done_; }
   void MarkDone() { done_ = true; }
@@ -124,6 +127,9 @@ class GpuThread {
   std::array<Line*, kMaxWatches> turn_lines_{};
   std::array<uint32_t, kMaxWatches> turn_versions_{};
   Duration turn_period_;
+  const Line* expect_line_ = nullptr;
+  uint32_t expect_offset_ = 0;
+  uint64_t expect_value_ = 0;
   std::array<Watch, kMaxWatches> watches_;
 };
 

@@ -77,7 +77,7 @@ void Memory::Append(Line& line, Message* message, Home home) {
   message->home = home;
   message->settles = SettleTime(*message);
   for (Watch* watch = line.watchers; watch != nullptr; watch = watch->next) {
-    wake_(watch->owner, VisibleFrom(*message, watch->agent, home));
+    wake_(*watch, *message, VisibleFrom(*message, watch->agent, home));
   }
   if (line.pending == nullptr && !(engine_.Now() < message->settles)) {
     Apply(line, *message);

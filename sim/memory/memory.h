@@ -43,7 +43,8 @@ struct Access {
 
 class Memory {
  public:
-  using WakeFn = void (*)(void* owner, Time time);
+  // `message` may be read through `watch` from `time` on.
+  using WakeFn = void (*)(const Watch& watch, const Message& message, Time time);
 
   Memory(const Engine& engine, const MemoryOptions& options);
   ~Memory();

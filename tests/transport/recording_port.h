@@ -169,6 +169,7 @@ class RecordingPort {
   uint32_t Ballot(bool vote) { return vote ? 1 : 0; }
   uint32_t Lane() const { return 0; }
   uint32_t WarpSize() const { return 1; }
+  void Expect(Ref<uint64_t>, uint64_t) {}
   bool Relax(uint64_t) {
     if (on_relax) on_relax();
     return turns-- > 0;
