@@ -73,6 +73,8 @@ class Memory {
   // Bytes that a device writes: visible to all at `access.now`; strong, so that a poller
   // synchronises with them.
   bool WriteFromDevice(const Access& access, const void* bytes, uint64_t size);
+  // A word by which a device goes on: strong, so that it synchronises with who stored it.
+  bool ReadWordOnDevice(const Access& access, uint32_t* word);
 
   // Shared words of 4 or 8 bytes.
   void Store(const Access& access, uint64_t value, uint32_t size, Order order, Scope scope,

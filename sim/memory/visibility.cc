@@ -249,6 +249,25 @@ void Memory::AcceptPacket(AgentId device, const Origin& packet) {
   agent.released.reset();
 }
 
+bool Memory::ReadWordOnDevice(const Access& access, uint32_t* word) {
+  Region* region = space_.Find(access.address, sizeof(*word));
+  if (region == nullptr) return false;
+  uint64_t value = 0;
+  Origin source;
+  ReadStrong(region->At(access.address), access, sizeof(*word), region->home, false, &value,
+             &source);
+  *word = static_cast<uint32_t>(value);
+  if (!source.strong) return true;
+  const bool local = region->home.kind == HomeKind::kGpu &&
+                     region->home.node == agents_[access.agent].place.node;
+  if (local) {
+    AcceptDoorbell(access.agent, source);
+  } else {
+    AcceptPacket(access.agent, source);
+  }
+  return true;
+}
+
 void Memory::Barrier(const std::vector<AgentId>& agents, Key group) {
   View joined;
   uint64_t newest = 0;

@@ -11,6 +11,7 @@ struct Counters {
   uint64_t records_late = 0;         // the record trailed its doorbell
   uint64_t wqes = 0;                 // fetched and parsed
   uint64_t wqe_index_mismatches = 0;  // control segment disagrees with the NIC's own counter
+  uint64_t reserved_bits = 0;        // doorbell, record or WQE with bits set that must be zero
   uint64_t ring_overruns = 0;        // a doorbell announced more than the ring holds
   uint64_t dma_reads = 0;
   uint64_t dma_read_bytes = 0;
@@ -36,6 +37,7 @@ void ForEachCounter(const Counters& c, F&& visit) {
   visit("records_late", c.records_late);
   visit("wqes", c.wqes);
   visit("wqe_index_mismatches", c.wqe_index_mismatches);
+  visit("reserved_bits", c.reserved_bits);
   visit("ring_overruns", c.ring_overruns);
   visit("dma_reads", c.dma_reads);
   visit("dma_read_bytes", c.dma_read_bytes);

@@ -53,15 +53,15 @@ void Nic::Fail(QueuePair& qp, const Work& work) {
   WriteCqe(qp, work, true);
   FlushFetched(qp, work.index);
   // In ERR the NIC takes its producer from the record: a stale record would hide the rest.
-  qp.producer = std::max(qp.fetched, ProducerFromRecord(qp));
+  qp.producer = std::max(qp.fetched, ProducerFromRecord(qp, qp.producer));
   FlushUnfetched(qp);
 }
 
-uint64_t Nic::ProducerFromRecord(QueuePair& qp) {
+uint64_t Nic::ProducerFromRecord(QueuePair& qp, uint64_t announced) {
   uint32_t word = 0;
   const uint64_t address = qp.config.record + abi::kRecordSendOffset;
-  dma_.Read(qp.qpn, address, &word, sizeof(word));
-  dma_.Consume(qp.qpn, Purpose::kRecord, qp.producer, address, sizeof(word));
+  dma_.Consume(qp.qpn, Purpose::kRecord, announced, address, sizeof(word));
+  dma_.ReadRecord(qp.qpn, address, &word);
   const uint16_t counter = static_cast<uint16_t>(abi::Swap32(word));
   const uint16_t ahead = static_cast<uint16_t>(counter - static_cast<uint16_t>(qp.fetched));
   return ahead <= qp.config.depth ? qp.fetched + ahead : qp.fetched;

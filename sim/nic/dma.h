@@ -15,8 +15,11 @@ class Dma {
  public:
   virtual ~Dma() = default;
   // On behalf of QP `qpn`.
+  // The NIC goes on by what this word says: it takes over what the word's store passes on.
+  virtual bool ReadRecord(uint32_t qpn, uint64_t address, uint32_t* word) = 0;
   virtual bool Read(uint32_t qpn, uint64_t address, void* bytes, uint64_t size) = 0;
-  // [address, address + size), read before, is used for this; `index` is the WQE's, in WQEBBs.
+  // [address, address + size) is used for this; `index` is the WQE's, in WQEBBs. Of a record it is
+  // the producer that doorbells have announced: what the record has beyond waits for its doorbell.
   virtual void Consume(uint32_t qpn, Purpose purpose, uint64_t index, uint64_t address,
                        uint64_t size) = 0;
   // Writes of one QP become visible in the order of the calls.

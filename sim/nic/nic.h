@@ -74,7 +74,7 @@ class Nic {
   void WriteCqe(QueuePair& qp, const Work& work, bool error);
   void FlushFetched(QueuePair& qp, uint64_t failed);
   void FlushUnfetched(QueuePair& qp);
-  uint64_t ProducerFromRecord(QueuePair& qp);
+  uint64_t ProducerFromRecord(QueuePair& qp, uint64_t announced);
   static void SetLocalError(Work& work, abi::Syndrome syndrome, uint8_t vendor);
   static void SetRemoteError(Work& work, abi::Syndrome syndrome, uint8_t vendor);
 

@@ -44,13 +44,16 @@ QueuePair* Nic::RingDoorbell(uint64_t value) {
   const abi::DoorbellFields fields = abi::DecodeDoorbell(value);
   QueuePair* qp = FindQp(fields.qpn);
   if (qp == nullptr) return nullptr;
+  // What follows the index to the left is the opcode modifier.
+  if ((abi::Swap32(static_cast<uint32_t>(value)) >> 24) != 0) ++counters_.reserved_bits;
+  const uint16_t ahead = static_cast<uint16_t>(fields.producer - qp->producer);
   if (qp->state == QpState::kError) {
-    qp->producer = std::max(qp->producer, ProducerFromRecord(*qp));
+    const uint64_t announced = qp->producer + (ahead > abi::kMaxDepthWqebbs ? 0 : ahead);
+    qp->producer = std::max(qp->producer, ProducerFromRecord(*qp, announced));
     FlushUnfetched(*qp);
     return nullptr;
   }
   if (qp->state != QpState::kReady) return nullptr;
-  const uint16_t ahead = static_cast<uint16_t>(fields.producer - qp->producer);
   if (ahead == 0 || ahead > abi::kMaxDepthWqebbs) {
     ++counters_.doorbells_merged;
     return nullptr;
@@ -99,6 +102,7 @@ bool Nic::FetchNext(QueuePair& qp, Work& work) {
     segments = Big32(wqe + 4) & 0x3f;
     work.wqebbs = std::max(1u, abi::WqebbsOf(segments));
     if (((Big32(wqe) >> 8) & 0xffff) != (work.index & 0xffff)) ++counters_.wqe_index_mismatches;
+    if (wqe[0] != 0) ++counters_.reserved_bits;
     whole = segments >= 1 && work.wqebbs <= qp.producer - qp.fetched &&
             ReadBlocks(qp, work.index + 1, wqe + abi::kWqebbBytes, work.wqebbs - 1);
     ConsumeWqe(qp, work.index, whole ? segments * abi::kSegmentBytes : abi::kSegmentBytes);

@@ -124,6 +124,7 @@ class NicNode final : private Dma {
   Duration WriteLatency(uint64_t address);
 
   // Dma, for the function: at the times set by the stage that runs.
+  bool ReadRecord(uint32_t qpn, uint64_t address, uint32_t* word) override;
   bool Read(uint32_t qpn, uint64_t address, void* bytes, uint64_t size) override;
   void Consume(uint32_t qpn, Purpose purpose, uint64_t index, uint64_t address,
                uint64_t size) override;
@@ -145,7 +146,7 @@ class NicNode final : private Dma {
   Channel<WorkItem> responses_;
   std::vector<std::unique_ptr<Channel<WorkItem>>> wires_;  // by receiving node
   Station doorbell_, fetch_, transmit_, link_, receive_, cqe_;
-  const DoorbellItem* fetching_ = nullptr;
+  DoorbellItem* fetching_ = nullptr;
   Line* last_line_ = nullptr;  // the block read last, at last_address_
   uint64_t last_address_ = 0;
   Time dma_time_;  // when the access of the stage that runs takes effect

@@ -42,6 +42,7 @@ void NicNode::OnDoorbell(DoorbellItem& item) {
       if (static_cast<uint16_t>(abi::Swap32(record) - qp->producer) > abi::kMaxDepthWqebbs) {
         ++nic_.Count().records_late;
       }
+      if ((abi::Swap32(record) >> 16) != 0) ++nic_.Count().reserved_bits;
       const int64_t blocks = static_cast<int64_t>(qp->producer - before);
       const Time fetched = fetch_.Serve(served, costs_.nic.fetch_service * blocks);
       fetches_.Put(fetched + ReadLatency(qp->config.sq), item);

@@ -182,6 +182,17 @@ Duration NicNode::WriteLatency(uint64_t address) {
   return gpu ? costs_.path.write_gpu : costs_.path.write_host;
 }
 
+bool NicNode::ReadRecord(uint32_t qpn, uint64_t address, uint32_t* word) {
+  Counters& count = nic_.Count();
+  ++count.dma_reads;
+  count.dma_read_bytes += sizeof(*word);
+  const AgentId agent = LaneOf(qpn).agent;
+  if (!memory_.ReadWordOnDevice({agent, address, engine_.Now(), {}}, word)) return false;
+  // What is read next is read because of the record, not of the doorbell.
+  if (fetching_ != nullptr) fetching_->basis = memory_.KnownOf(agent);
+  return true;
+}
+
 bool NicNode::Read(uint32_t qpn, uint64_t address, void* bytes, uint64_t size) {
   Counters& count = nic_.Count();
   ++count.dma_reads;
@@ -197,6 +208,11 @@ void NicNode::Consume(uint32_t qpn, Purpose purpose, uint64_t index, uint64_t ad
                       uint64_t size) {
   if (!memory_.Reports().On()) return;
   const Lane& lane = LaneOf(qpn);
+  if (purpose == Purpose::kRecord) {
+    uint32_t record = 0;
+    memory_.Peek(address, &record, sizeof(record));
+    if (static_cast<int16_t>(abi::Swap32(record) - index) > 0) return;
+  }
   ReadContext context;
   context.qpn = qpn;
   context.slot = index & (lane.qp->config.depth - 1);
