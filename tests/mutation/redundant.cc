@@ -1,0 +1,73 @@
+#include "tests/mutation/redundant.h"
+
+#include <algorithm>
+
+namespace ringpost::mutation {
+namespace {
+
+bool Matches(std::string_view pattern, std::string_view text) {
+  return pattern.empty() || pattern == text;
+}
+
+}  // namespace
+
+bool Redundant::Covers(const PairUnderTest& pair, const Point& point, Mutation change) const {
+  return std::find(mutations.begin(), mutations.end(), change) != mutations.end() &&
+         Matches(publication, pair.publication) && Matches(ordering, pair.ordering) &&
+         Matches(function, FunctionOf(point.caller)) && Matches(role, point.role);
+}
+
+const std::vector<Redundant>& RedundantOperations() {
+  using enum Mutation;
+  constexpr std::string_view kOwnWqe =
+      "each holder of the turn rings for its own WQEs alone. On hardware the acquire also makes "
+      "records and doorbells of two holders arrive in the order of their turns; in virtual time "
+      "stores to one word are ordered by time, so nothing shows it";
+  constexpr std::string_view kRecordOnly =
+      "the fence between record and doorbell orders the same before the doorbell. Before the "
+      "record "
+      "it matters to a QP that enters ERR between the two, with slots of other threads under the "
+      "record: no run meets that moment (per_thread and batched do, and there it is caught)";
+  static const std::vector<Redundant> all = {
+      {"",
+       "",
+       "",
+       "Release",
+       {kReleaseHalf},
+       "only this thread's own stores are released, and its warp's, which a barrier has ordered: "
+       "there is nothing to acquire"},
+      {"", "", "", "Ring", {kReleaseHalf}, "what others handed over was acquired in TakeTurn"},
+      {"",
+       "",
+       "PollOnce",
+       "Acquire",
+       {kDrop, kNarrow},
+       "a CQE is one message: who has read its tail reads no older error half"},
+      {"ordered_handoff",
+       "system_fence",
+       "Post",
+       "Release",
+       {kNarrow},
+       "the slot is handed to a thread of the same GPU; that one's fences are of system scope"},
+      {"ordered_handoff",
+       "system_fence",
+       "Post",
+       "TakeTurn",
+       {kDrop, kAcquireHalf, kReleaseHalf, kNarrow},
+       kRecordOnly},
+      {"locked", "", "Post", "TakeTurn", {kReleaseHalf}, kOwnWqe},
+      {"locked", "gpu_release", "Post", "TakeTurn", {kDrop, kNarrow}, kOwnWqe},
+      {"locked", "", "Post", "MarkReady", {kRelax, kNarrow, kPlainStore}, kOwnWqe},
+      {"cooperative", "", "Publish", "MarkReady", {kRelax, kNarrow, kPlainStore}, kOwnWqe},
+      // Release has ordered the warp's own WQEs before this fence.
+      {"cooperative",
+       "",
+       "Publish",
+       "TakeTurn",
+       {kDrop, kAcquireHalf, kReleaseHalf, kNarrow},
+       kOwnWqe},
+  };
+  return all;
+}
+
+}  // namespace ringpost::mutation
