@@ -143,6 +143,10 @@ class MutantPort {
   uint32_t Ballot(bool predicate) { return port_.Ballot(predicate); }
   uint32_t Lane() const { return port_.Lane(); }
   uint32_t WarpSize() const { return port_.WarpSize(); }
+  template <class T>
+  void Expect(Ref<T> word, uint64_t value) {
+    port_.Expect(word, value);
+  }
   bool Relax(uint64_t deadline) { return port_.Relax(deadline); }
   uint64_t Now() const { return port_.Now(); }
 

@@ -7,6 +7,8 @@
 namespace ringpost::mutation {
 namespace {
 
+static_assert(Port<MutantPort<SimPort>>);
+
 // Of four operations two put and signal, one puts, and one gets.
 bool Signals(uint64_t i) { return i % 2 == 0; }
 bool Gets(uint64_t i) { return i % 4 == 3; }

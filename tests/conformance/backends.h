@@ -1,0 +1,56 @@
+// backends.h: the backends that the conformance suite runs on, one fixture each.
+//
+// A fixture is two connected nodes. It has: a Port and EveryPairOfIt(), compiled once; nic(node);
+// Launch(node, shape, kernel) and Run(), which says what went wrong; Write and Read of memory from
+// outside; and faults, where the backend can make them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "backends/sim/fabric.h"
+#include "tests/conformance/any_endpoint.h"
+#include "transport/nic.h"
+
+namespace ringpost::conformance {
+
+struct Shape {
+  uint32_t threads = 1;
+  uint32_t warp = 1;  // lanes that post together
+};
+
+struct Conditions {
+  bool ordered = true;       // the program orders its accesses: memory may be as lazy as it is
+  uint64_t response_ps = 0;  // the responder answers that much later
+};
+
+class SimBackend {
+ public:
+  using P = SimPort;
+  static const std::vector<PairOf<P>>& Pairs();
+
+  explicit SimBackend(const Conditions& conditions);
+  Nic& nic(uint32_t node) { return fabric_.nic(node); }
+  void Launch(uint32_t node, const Shape& shape, std::function<void(P&, uint32_t thread)> kernel);
+  // Empty when all threads have ended and the ordering checker has nothing to say.
+  std::string Run();
+  void Write(uint64_t address, const void* bytes, uint64_t size) {
+    fabric_.Poke(address, bytes, size);
+  }
+  void Read(uint64_t address, void* bytes, uint64_t size) { fabric_.Peek(address, bytes, size); }
+  // The `wqe`-th WQE of the QP, counted from 0, fails.
+  void Fail(const QpView& qp, uint32_t node, uint64_t wqe, abi::Syndrome syndrome) {
+    fabric_.InjectError(qp, node, wqe, syndrome);
+  }
+
+ private:
+  bool ordered_;
+  Fabric fabric_;
+};
+
+// backends/live and backends/mlx5 stand here too once they are there.
+using Backends = std::tuple<SimBackend>;
+
+}  // namespace ringpost::conformance

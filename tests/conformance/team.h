@@ -1,0 +1,120 @@
+// team.h: the threads of one test: how many, on which QPs, with which memory.
+//
+// A policy that shares QPs gets four threads on one QP, a warp-wide one a warp of four lanes, any
+// other two threads with a QP each. Node 0 sends to node 1.
+#pragma once
+
+#include <boost/test/unit_test.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/conformance/backends.h"
+
+namespace ringpost::conformance {
+
+// A byte that says where it belongs.
+inline uint8_t PatternByte(uint64_t owner, uint64_t i) {
+  return static_cast<uint8_t>(owner * 37 + i * 11 + (i >> 8) + 1);
+}
+
+template <class Backend>
+class Team {
+ public:
+  using P = typename Backend::P;
+  using Kernel = std::function<void(P&, AnyEndpoint&, uint32_t thread)>;
+
+  Team(const PairOf<P>& pair, QpSpec spec, Conditions conditions = {})
+      : pair_(pair), backend_(With(pair, conditions)), placement_(spec.placement) {
+    spec.shared = pair.shares_qp && !pair.warp_wide;
+    spec.max_inline = 220;
+    shape_ = {pair.shares_qp ? 4u : 2u, pair.warp_wide ? 4u : 1u};
+    const uint32_t qps = pair.shares_qp ? 1 : shape_.threads;
+    for (uint32_t i = 0; i < qps; ++i) AddQp(spec);
+    Retable();
+  }
+
+  uint32_t Threads() const { return shape_.threads; }
+  Backend& Machine() { return backend_; }
+  const QpView& QpOf(uint32_t thread) const { return senders_[thread % senders_.size()]; }
+
+  RegisteredMemory Allocate(uint32_t node, uint64_t bytes) {
+    const Result<RegisteredMemory> memory = backend_.nic(node).Allocate(placement_, bytes);
+    BOOST_TEST_REQUIRE(memory.Ok());
+    return memory.Value();
+  }
+  // Bytes that PatternByte(owner, i) describes.
+  void Fill(uint64_t address, uint64_t bytes, uint64_t owner) {
+    std::vector<uint8_t> pattern(bytes);
+    for (uint64_t i = 0; i < bytes; ++i) pattern[i] = PatternByte(owner, i);
+    backend_.Write(address, pattern.data(), bytes);
+  }
+  // The first byte that is not as Fill leaves it; `bytes` if there is none.
+  uint64_t FirstWrong(uint64_t address, uint64_t bytes, uint64_t owner) {
+    std::vector<uint8_t> found(bytes);
+    backend_.Read(address, found.data(), bytes);
+    uint64_t i = 0;
+    while (i < bytes && found[i] == PatternByte(owner, i)) ++i;
+    return i;
+  }
+  uint64_t Word(uint64_t address) {
+    uint64_t word = 0;
+    backend_.Read(address, &word, sizeof(word));
+    return word;
+  }
+
+  void Send(Kernel kernel) { Launch(0, senders_, std::move(kernel)); }
+  void Receive(Kernel kernel) { Launch(1, receivers_, std::move(kernel)); }
+  void Run() {
+    const std::string wrong = backend_.Run();
+    BOOST_TEST(wrong == "", pair_.Name() << ": " << wrong);
+  }
+  void ExpectOk(const Completion& done, const char* what) {
+    BOOST_TEST(done.Ok(), pair_.Name()
+                              << ": " << what << ": status " << static_cast<int>(done.status)
+                              << ", syndrome " << int{done.syndrome});
+  }
+
+ private:
+  static Conditions With(const PairOf<P>& pair, Conditions conditions) {
+    conditions.ordered = conditions.ordered && pair.Ordered();
+    return conditions;
+  }
+
+  void AddQp(const QpSpec& spec) {
+    const Result<QpAddress> a = backend_.nic(0).CreateQp(spec);
+    const Result<QpAddress> b = backend_.nic(1).CreateQp(spec);
+    BOOST_TEST_REQUIRE((a.Ok() && b.Ok()));
+    BOOST_TEST_REQUIRE(backend_.nic(0).Connect(a.Value(), b.Value()).Ok());
+    BOOST_TEST_REQUIRE(backend_.nic(1).Connect(b.Value(), a.Value()).Ok());
+    senders_.push_back(backend_.nic(0).View(a.Value()).Value());
+    receivers_.push_back(backend_.nic(1).View(b.Value()).Value());
+  }
+
+  // Each thread's table has its own QP alone.
+  void Retable() {
+    const uint32_t qps = static_cast<uint32_t>(senders_.size());
+    for (uint32_t i = 0; i < qps; ++i) {
+      tables_[0].push_back({senders_.data() + i, 1, 0, 1, 0});
+      tables_[1].push_back({receivers_.data() + i, 1, 0, 1, 0});
+    }
+  }
+
+  void Launch(uint32_t node, const std::vector<QpView>& qps, Kernel kernel) {
+    backend_.Launch(node, shape_,
+                    [this, node, &qps, kernel = std::move(kernel)](P& port, uint32_t thread) {
+                      const auto endpoint = pair_.make(port, tables_[node][thread % qps.size()]);
+                      kernel(port, *endpoint, thread);
+                    });
+  }
+
+  const PairOf<P>& pair_;
+  Backend backend_;
+  Placement placement_;
+  Shape shape_;
+  std::vector<QpView> senders_;
+  std::vector<QpView> receivers_;
+  std::vector<QpTable> tables_[2];
+};
+
+}  // namespace ringpost::conformance
