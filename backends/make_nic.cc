@@ -7,8 +7,8 @@ sim::FaultRule RuleOf(const config::FaultRule& rule) {
   sim::FaultRule made;
   made.where = rule.where == config::FaultSide::kResponder ? sim::FaultWhere::kResponder
                                                            : sim::FaultWhere::kRequester;
-  made.kind = rule.kind == config::FaultKind::kDelay ? sim::FaultKind::kDelay
-                                                     : sim::FaultKind::kError;
+  made.kind =
+      rule.kind == config::FaultKind::kDelay ? sim::FaultKind::kDelay : sim::FaultKind::kError;
   if (rule.rank) made.node = static_cast<uint32_t>(*rule.rank);
   if (rule.qp) made.qp = static_cast<uint32_t>(*rule.qp);
   made.wqe = rule.wqe;

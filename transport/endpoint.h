@@ -10,8 +10,7 @@
 // executed at the target in the order posted; nothing else is ordered without Quiet.
 #pragma once
 
-#include <cstring>
-
+#include "transport/abi/inline_payload.h"
 #include "transport/ordering.h"
 #include "transport/send_queue.h"
 
@@ -151,26 +150,9 @@ class Endpoint {
     abi::Segment wqe[kMaxInlineSegments];
     wqe[0] = Control(abi::Opcode::kRdmaWrite, index, segments, flags);
     wqe[1] = abi::RemoteAddressOf(target.address, target.rkey);
-    PackInline(wqe + 2, payload, bytes);
+    abi::PackInline(wqe + 2, payload, bytes);
     port_.GatherInline(bytes);
     port_.StoreWqe(qp_, index, wqe, segments);
-  }
-
-  // The inline header takes 4 bytes, so payload is shifted by one word through the segments.
-  static HOST_DEVICE void PackInline(abi::Segment* out, const void* payload, uint32_t bytes) {
-    if (bytes == 0) return;
-    const unsigned char* from = static_cast<const unsigned char*>(payload);
-    out[0].word[0] = abi::Swap32(bytes | abi::kInlineFlag);
-    for (uint32_t word = 1; word < 4 * abi::InlineSegments(bytes); ++word) {
-      uint32_t value = 0;
-      const uint32_t at = 4 * (word - 1);
-      if (at + 4 <= bytes) {
-        memcpy(&value, from + at, 4);
-      } else {
-        for (uint32_t i = 0; at + i < bytes; ++i) value |= uint32_t{from[at + i]} << (8 * i);
-      }
-      out[word / 4].word[word % 4] = value;
-    }
   }
 
   // On a shared QP this thread's last WQE may still wait for another thread to ring.

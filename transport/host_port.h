@@ -8,8 +8,7 @@
 // same instructions. It also means that a fence forgotten on the reading side goes unnoticed here;
 // the simulated port is the one that reports it.
 //
-//   HostWarp warp(/*lanes=*/1);
-//   HostPort port(warp, /*lane=*/0);
+//   HostWarp warp(/*lanes=*/1); HostPort port(warp, /*lane=*/0);
 #pragma once
 
 #include <atomic>
@@ -99,9 +98,7 @@ class HostPort final {
       *reinterpret_cast<abi::Segment*>(qp.sq + offset) = segments[i];
     }
   }
-
   void GatherInline(uint64_t) {}
-
   template <Order O, Scope S>
   void Fence(const QpView&) {
     if constexpr (S == Scope::kThread) return;
@@ -145,7 +142,6 @@ class HostPort final {
   uint32_t WarpSize() const { return warp_.lanes(); }
 
   void Expect(Ref<uint64_t>, uint64_t) {}
-
   // Gives its core away now and then: the thread that is waited for may have none.
   bool Relax(uint64_t deadline) {
     if ((++turns_ & 63) == 0) std::this_thread::yield();

@@ -14,8 +14,8 @@
 //   StoreWqe(qp, index, segments, count)
 //       weak 16-byte stores into the ring from slot `index`, wrapping at the ring's end.
 //   GatherInline(bytes)
-//       this thread has read `bytes` of its own memory to put them into a WQE: takes time in virtual
-//       time, and nothing elsewhere, where the loads have taken it.
+//       this thread has read `bytes` of its own memory to put them into a WQE: costs virtual time;
+//       elsewhere the loads themselves have taken theirs.
 //   Fence(qp)
 //       orders this thread's earlier accesses before its later ones, for observers in scope. The
 //       view names the fence word that a host port needs under TSan; others ignore it.
@@ -25,8 +25,9 @@
 //       bytes 56..63 / bytes 48..55, after an acquire; both relaxed at system scope, as a flush
 //       may be rewriting the slot
 //   SyncWarp / Shuffle / Ballot / Lane / WarpSize    collectives of all lanes of the warp
-//   Expect(word, value)   a hint inside a waiting loop: it ends when `word` reads `value`. Virtual time
-//                     then wakes the thread for that value alone; others ignore it.
+//   Expect(word, value)   a hint inside a waiting loop: it ends when `word` reads `value`. In
+//   virtual
+//                     time the thread then wakes for that value alone; others ignore it.
 //   Relax(deadline)   ends a turn of a waiting loop; false when the deadline passed or the run is
 //                     being taken down. In virtual time the thread parks until a word that it
 //                     loaded since the last Relax may read differently.

@@ -31,11 +31,10 @@ struct Posted {
 // All lanes of the warp call it: what lane 0 has brought, for each of them.
 template <class P>
 HOST_DEVICE Completion OfLeader(P& port, const QpView& qp, const Completion& mine) {
-  const uint64_t word = port.Shuffle(static_cast<uint64_t>(mine.status) |
-                                         uint64_t{mine.syndrome} << 8 |
-                                         uint64_t{mine.vendor_syndrome} << 16 |
-                                         mine.wqe_index << 24,
-                                     0);
+  const uint64_t word =
+      port.Shuffle(static_cast<uint64_t>(mine.status) | uint64_t{mine.syndrome} << 8 |
+                       uint64_t{mine.vendor_syndrome} << 16 | mine.wqe_index << 24,
+                   0);
   return {static_cast<Status>(word & 0xff), static_cast<uint8_t>(word >> 8),
           static_cast<uint8_t>(word >> 16), qp.qpn, word >> 24};
 }

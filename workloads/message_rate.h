@@ -12,10 +12,10 @@ namespace ringpost::workloads {
 
 struct MessageRateArguments {
   QpTable qps;
-  RemoteSpan target;    // the thread's own `slots` slots of `stride` bytes
-  LocalSpan source;     // pointer payloads: `stride` bytes; null address: inline
+  RemoteSpan target;  // the thread's own `slots` slots of `stride` bytes
+  LocalSpan source;   // pointer payloads: `stride` bytes; null address: inline
   uint32_t stride = 64;
-  uint32_t slots = 1;   // a power of two
+  uint32_t slots = 1;  // a power of two
   uint32_t bytes = 8;
   uint64_t thread = 0;
   uint64_t warm_up = 0;
@@ -34,8 +34,7 @@ HOST_DEVICE constexpr uint64_t PayloadWord(uint64_t thread, uint64_t message) {
 inline constexpr uint32_t kMaxInlineRateBytes = 220;
 
 template <class P, class Publication, class Ordering>
-void MessageRateKernel(P& port, const MessageRateArguments& a, ThreadRate& rate,
-                       Outcome& outcome) {
+void MessageRateKernel(P& port, const MessageRateArguments& a, ThreadRate& rate, Outcome& outcome) {
   Endpoint<P, Publication, Ordering> endpoint(port, a.qps);
   // An inline payload longer than a word repeats the message's word at its start.
   uint64_t payload[(kMaxInlineRateBytes + 7) / 8] = {};

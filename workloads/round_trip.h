@@ -9,9 +9,9 @@ namespace ringpost::workloads {
 
 struct RoundTripArguments {
   QpTable qps;
-  RemoteSpan peer_flag;   // raised to the number of the round, from 1
+  RemoteSpan peer_flag;  // raised to the number of the round, from 1
   Ref<uint64_t> my_flag;
-  LocalSpan source;       // pointer payload; null address: inline
+  LocalSpan source;  // pointer payload; null address: inline
   uint64_t rounds = 0;
   uint64_t warm_up = 0;
   bool starts = false;

@@ -1,6 +1,6 @@
-#include <bit>
-
 #include <fmt/format.h>
+
+#include <bit>
 
 #include "workloads/kinds.h"
 #include "workloads/launch.h"
@@ -38,8 +38,8 @@ Layout LayoutOf(const config::Config& config) {
   layout.threads_per_qp = static_cast<uint32_t>(config.workload.threads_per_qp);
   layout.qps = (layout.threads + layout.threads_per_qp - 1) / layout.threads_per_qp;
   layout.sends_inline = SendsInline(config);
-  layout.stride = static_cast<uint32_t>(
-      (config.workload.payload_bytes + kSlotStride - 1) / kSlotStride * kSlotStride);
+  layout.stride = static_cast<uint32_t>((config.workload.payload_bytes + kSlotStride - 1) /
+                                        kSlotStride * kSlotStride);
   if (layout.stride == 0) layout.stride = kSlotStride;
   // As many slots as a thread may have in flight, so that none is overwritten unseen too soon.
   const uint64_t in_flight =
@@ -106,13 +106,11 @@ void AddRate(const std::vector<MessageRateArguments>& arguments,
 void RunMessageRate(Fabric& fabric, const config::Config& config, RunResult& result,
                     Outcome& outcome) {
   const Layout layout = LayoutOf(config);
-  const Pairing pairing =
-      ConnectRanks(fabric, config, layout.qps, Shares(config, layout), outcome);
-  const RegisteredMemory source = AllocateOn(fabric, 0, Placement::kGpu,
-                                             uint64_t{layout.threads} * layout.stride, outcome);
-  const RegisteredMemory target =
-      AllocateOn(fabric, 1, Placement::kGpu,
-                 uint64_t{layout.threads} * layout.slots * layout.stride, outcome);
+  const Pairing pairing = ConnectRanks(fabric, config, layout.qps, Shares(config, layout), outcome);
+  const RegisteredMemory source =
+      AllocateOn(fabric, 0, Placement::kGpu, uint64_t{layout.threads} * layout.stride, outcome);
+  const RegisteredMemory target = AllocateOn(
+      fabric, 1, Placement::kGpu, uint64_t{layout.threads} * layout.slots * layout.stride, outcome);
   if (!outcome.ok) return;
   for (uint64_t thread = 0; thread < layout.threads; ++thread) {
     const uint64_t word = PayloadWord(thread, 0);

@@ -50,7 +50,8 @@ void RunPutLatency(Fabric& fabric, const config::Config& config, RunResult& resu
   if (!outcome.ok || samples.issue.Empty()) return;
   std::vector<uint8_t> arrived(room);
   fabric.Peek(target.address, arrived.data(), room);
-  if (bytes > 0 && arrived != payload) outcome.Fail("the payload at the target is not what was put");
+  if (bytes > 0 && arrived != payload)
+    outcome.Fail("the payload at the target is not what was put");
   result.metrics.push_back({"issue_latency", samples.issue.Median(), "us"});
   result.metrics.push_back({"put_completion_latency", samples.completion.Median(), "us"});
   result.metrics.push_back({"put_completion_latency_p99", samples.completion.Percentile(99), "us"});

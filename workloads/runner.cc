@@ -43,7 +43,8 @@ bool WriteTrace(const Fabric& fabric, const std::string& path) {
   const char* separator = "";
   for (const sim::TraceStep& step : fabric.Steps().Steps()) {
     out << fmt::format(
-        "{}{{\"name\":\"{} {}\",\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{}.{:06},\"dur\":{}.{:06}}}",
+        "{}{{\"name\":\"{} "
+        "{}\",\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{}.{:06},\"dur\":{}.{:06}}}",
         separator, sim::NameOf(step.stage), step.index, step.node, step.qpn,
         step.begin.ps / 1000000, step.begin.ps % 1000000, (step.end - step.begin).ps / 1000000,
         (step.end - step.begin).ps % 1000000);
@@ -73,8 +74,7 @@ RunResult Run(const config::Config& config, const sim::Platform& platform,
               const RunOptions& options) {
   RunResult result;
   Outcome outcome;
-  const std::unique_ptr<Fabric> fabric =
-      MakeFabric(config, platform, !options.trace_file.empty());
+  const std::unique_ptr<Fabric> fabric = MakeFabric(config, platform, !options.trace_file.empty());
   RunKind(*fabric, config, result, outcome);
   AddCounters(*fabric, result);
   result.limited_by = LimitingStage(*fabric);

@@ -9,8 +9,8 @@ std::string_view NameOf(config::Publication publication) {
 }
 
 std::string_view NameOf(config::Ordering ordering) {
-  constexpr std::string_view kNames[] = {"none",        "gpu_fence",      "gpu_fence_dbrec",
-                                         "gpu_release", "threadfence",    "system_release",
+  constexpr std::string_view kNames[] = {"none",        "gpu_fence",   "gpu_fence_dbrec",
+                                         "gpu_release", "threadfence", "system_release",
                                          "system_fence"};
   return kNames[static_cast<size_t>(ordering)];
 }

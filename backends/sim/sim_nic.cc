@@ -15,8 +15,7 @@ constexpr uint64_t kMaxAllocation = 1ull << 40;
 }  // namespace
 
 sim::Home Fabric::SimNic::HomeOf(Placement placement) const {
-  const auto kind =
-      placement == Placement::kGpu ? sim::HomeKind::kGpu : sim::HomeKind::kHost;
+  const auto kind = placement == Placement::kGpu ? sim::HomeKind::kGpu : sim::HomeKind::kHost;
   return {kind, static_cast<uint16_t>(node_.Node())};
 }
 
@@ -41,17 +40,17 @@ Result<RegisteredMemory> Fabric::SimNic::Allocate(Placement placement, uint64_t 
   }
   const uint64_t address = memory_.Space().Allocate(HomeOf(placement), bytes);
   const uint32_t key = node_.Function().Keys().Register(
-      address, bytes,
-      sim::kLocalWrite | sim::kRemoteWrite | sim::kRemoteRead | sim::kRemoteAtomic);
+      address, bytes, sim::kLocalWrite | sim::kRemoteWrite | sim::kRemoteRead | sim::kRemoteAtomic);
   return RegisteredMemory{address, bytes, key, key};
 }
 
 Result<QpAddress> Fabric::SimNic::CreateQp(const QpSpec& spec) {
   if (!std::has_single_bit(spec.depth_wqebbs) || spec.depth_wqebbs < 8 ||
       spec.depth_wqebbs > abi::kMaxDepthWqebbs) {
-    return Error{fmt::format("a send queue of {} WQEBBs is impossible; give a power of two from 8 "
-                             "to {}",
-                             spec.depth_wqebbs, abi::kMaxDepthWqebbs)};
+    return Error{
+        fmt::format("a send queue of {} WQEBBs is impossible; give a power of two from 8 "
+                    "to {}",
+                    spec.depth_wqebbs, abi::kMaxDepthWqebbs)};
   }
   const sim::Home queues = HomeOf(spec.placement);
   const sim::Home gpu = HomeOf(Placement::kGpu);
@@ -65,8 +64,8 @@ Result<QpAddress> Fabric::SimNic::CreateQp(const QpSpec& spec) {
   view.ready = {Carve(gpu, sizeof(uint64_t))};
   view.published = {Carve(gpu, sizeof(uint64_t))};
   view.completed = {Carve(gpu, sizeof(uint64_t))};
-  view.doorbell = Carve({sim::HomeKind::kUar, queues.node}, abi::kUarPageBytes) +
-                  abi::kUarDoorbellOffset;
+  view.doorbell =
+      Carve({sim::HomeKind::kUar, queues.node}, abi::kUarPageBytes) + abi::kUarDoorbellOffset;
   view.batch = std::max(1u, spec.batch);
   view.max_inline = spec.max_inline;
   view.shared = spec.shared ? 1 : 0;

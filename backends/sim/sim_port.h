@@ -9,15 +9,14 @@
 #include <cstring>
 #include <type_traits>
 
-#include "sim/engine/check.h"
-#include "sim/gpu/gpu.h"
+#include "backends/sim/sim_words.h"
 #include "sim/node/nic_node.h"
 #include "transport/port.h"
 
 namespace ringpost {
 
 template <class MaskSet>
-class BasicSimPort {
+class BasicSimPort : private SimWords {
  public:
   using Masks = MaskSet;
 
@@ -26,12 +25,7 @@ class BasicSimPort {
   explicit BasicSimPort(const BasicSimPort<OtherMasks>& other)
       : BasicSimPort(other.thread_, other.nic_) {}
 
-  BasicSimPort(sim::GpuThread& thread, sim::NicNode& nic)
-      : thread_(thread),
-        nic_(nic),
-        memory_(thread.MyGpu().Ram()),
-        costs_(thread.MyGpu().Costs().gpu),
-        agent_(thread.Agent()) {}
+  BasicSimPort(sim::GpuThread& thread, sim::NicNode& nic) : SimWords(thread), nic_(nic) {}
 
   uint32_t ThreadIndex() const { return thread_.Index(); }
   uint32_t Lane() const { return thread_.Lane(); }
@@ -88,13 +82,11 @@ class BasicSimPort {
     if (resume < thread_.Local()) thread_.MoveTo(sim::Later(resume, Clock()));
   }
 
-  void StorePayload(uint64_t target, const void* source, uint64_t bytes,
-                    Site site = Site::Here()) {
+  void StorePayload(uint64_t target, const void* source, uint64_t bytes, Site site = Site::Here()) {
     thread_.NoteEffect();
     thread_.Spend(costs_.payload_store * Chunks(bytes));
     thread_.weak_stores_outstanding = true;
-    const bool written =
-        memory_.Write(At(target, site), source, bytes, costs_.fence_acq_rel_gpu);
+    const bool written = memory_.Write(At(target, site), source, bytes, costs_.fence_acq_rel_gpu);
     RINGPOST_CHECK(written, "a thread stored outside allocated memory");
   }
   void LoadPayload(void* target, uint64_t source, uint64_t bytes, Site site = Site::Here()) {
@@ -109,8 +101,7 @@ class BasicSimPort {
                 Site site = Site::Here()) {
     thread_.NoteEffect();
     const uint32_t lanes = thread_.MyGpu().LanesOn(thread_.MyWarp().Sm());
-    thread_.Spend(costs_.wqe_build + costs_.wqe_segment * count +
-                  costs_.store_port * (lanes - 1));
+    thread_.Spend(costs_.wqe_build + costs_.wqe_segment * count + costs_.store_port * (lanes - 1));
     thread_.weak_stores_outstanding = true;
     for (uint32_t done = 0; done < count; done += abi::kSegmentsPerWqebb) {
       const uint64_t block = index + done / abi::kSegmentsPerWqebb;
@@ -185,18 +176,9 @@ class BasicSimPort {
   template <class OtherMasks>
   friend class BasicSimPort;
 
-  sim::Access At(uint64_t address, Site site) const {
-    return {agent_, address, thread_.Local(), site};
-  }
-  sim::Time Clock() { return thread_.MyGpu().Clock().Now(); }
   static int64_t Chunks(uint64_t bytes) { return static_cast<int64_t>((bytes + 15) / 16); }
   static uint64_t MaskSlot(const QpView& qp, uint64_t index) {
     return Masks::kSlot ? index & (qp.depth - 1) : index;
-  }
-
-  bool OnGpu(uint64_t address) {
-    const sim::Region* region = memory_.Space().Find(address, 1);
-    return region == nullptr || region->home.kind == sim::HomeKind::kGpu;
   }
 
   uint64_t LoadCqe(const QpView& qp, uint32_t slot, uint32_t offset, Site site) {
@@ -204,63 +186,7 @@ class BasicSimPort {
                       Order::kRelaxed, Scope::kSystem, site);
   }
 
-  uint64_t LoadShared(uint64_t address, uint32_t size, Order order, Scope scope, Site site) {
-    const sim::Duration round_trip = OnGpu(address) ? costs_.load_gpu : costs_.load_host;
-    thread_.Spend(round_trip / 2);
-    thread_.Sync();
-    thread_.NoteLoad(address);
-    const uint64_t value = memory_.Load(At(address, site), size, order, scope);
-    thread_.Spend(round_trip - round_trip / 2);
-    return value;
-  }
-
-  void StoreShared(uint64_t address, uint64_t value, uint32_t size, Order order, Scope scope,
-                   Site site) {
-    thread_.NoteEffect();
-    if (order != Order::kRelaxed) FenceFor(order, scope);
-    const sim::Duration way = (OnGpu(address) ? costs_.load_gpu : costs_.load_host) / 2;
-    memory_.Store(At(address, site), value, size, order, scope, way);
-    thread_.Spend(costs_.store_issue);
-  }
-
-  template <Order O, Scope S, class T, class F>
-  T Modify(Ref<T> word, Site site, F&& next) {
-    thread_.NoteEffect();
-    if constexpr (O == Order::kRelease || O == Order::kAcqRel || O == Order::kSeqCst) {
-      FenceFor(O, S);
-    }
-    const bool on_gpu = OnGpu(word.address);
-    // The answer travels as that of a load; what an atomic takes longer, it takes before its effect.
-    const sim::Duration answer = (on_gpu ? costs_.load_gpu : costs_.load_host) / 2;
-    thread_.Spend((on_gpu ? costs_.atomic_gpu : costs_.atomic_host) - answer);
-    thread_.Sync();
-    // One address serves one atomic at a time.
-    const sim::Time served =
-        memory_.ReserveAtomic(word.address, Clock(), costs_.atomic_same_address);
-    if (Clock() < served) {
-      thread_.MoveTo(served);
-      thread_.Sync();
-    }
-    const T old = static_cast<T>(memory_.Modify(At(word.address, site), sizeof(T), O, S, next));
-    thread_.Spend(answer);
-    return old;
-  }
-
-  // What a fence, or the fence inside a release, costs here.
-  void FenceFor(Order order, Scope scope) {
-    thread_.NoteEffect();
-    thread_.Spend(costs_.Fence(order, scope, thread_.weak_stores_outstanding));
-    const bool releases = order != Order::kAcquire && order != Order::kRelaxed;
-    if (releases && scope >= Scope::kGpu) thread_.weak_stores_outstanding = false;
-    // An acquire drops L1, so the next look at this thread's own words goes to L2.
-    if (order == Order::kAcquire && scope >= Scope::kGpu) thread_.l1_cold = true;
-  }
-
-  sim::GpuThread& thread_;
   sim::NicNode& nic_;
-  sim::Memory& memory_;
-  const sim::GpuCosts& costs_;
-  sim::AgentId agent_;
 };
 
 using SimPort = BasicSimPort<FullMasks>;

@@ -56,8 +56,7 @@ void Gpu::StartBlock(const Block& block, uint32_t sm, Time when) {
       warps_.emplace_back(*this, (uint32_t{node_} << 20) | next_warp_++, sm);
     }
     Warp& warp = warps_.back();
-    const AgentId agent =
-        memory_.AddAgent({AgentKind::kGpuThread, node_, cta, warp.Id()});
+    const AgentId agent = memory_.AddAgent({AgentKind::kGpuThread, node_, cta, warp.Id()});
     threads_.emplace_back(*this, warp, agent, block.first_thread + i, i % kLanesPerWarp);
     warp.AddLane(threads_.back(), agent);
     threads_.back().Launch(when, *stacks_, &Gpu::Entry, &threads_.back());

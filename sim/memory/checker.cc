@@ -13,8 +13,7 @@ std::string PointOf(const Site& site) {
   for (const char* root : {"transport/", "workloads/", "backends/", "sim/", "tests/", "bench/"}) {
     from = std::min(from, file.find(root));
   }
-  return fmt::format("{}:{}", from == std::string_view::npos ? file : file.substr(from),
-                     site.line);
+  return fmt::format("{}:{}", from == std::string_view::npos ? file : file.substr(from), site.line);
 }
 
 const char* NameOf(Scope scope) { return scope == Scope::kSystem ? "sys" : "gpu"; }
@@ -26,11 +25,10 @@ std::string WhatOf(const Violation& violation) {
       return fmt::format("the NIC fetched the WQE in slot {} of QP {:#x}", context.slot,
                          context.qpn);
     case Consumer::kNicPayload:
-      return fmt::format("the NIC read the payload of the WQE in slot {} of QP {:#x}",
-                         context.slot, context.qpn);
-    case Consumer::kNicRecord:
-      return fmt::format("the NIC took an index from the doorbell record of QP {:#x}",
+      return fmt::format("the NIC read the payload of the WQE in slot {} of QP {:#x}", context.slot,
                          context.qpn);
+    case Consumer::kNicRecord:
+      return fmt::format("the NIC took an index from the doorbell record of QP {:#x}", context.qpn);
     case Consumer::kThread:
       return fmt::format("thread {} read at {}", violation.reader, PointOf(violation.read));
   }
@@ -47,10 +45,11 @@ std::string Describe(const Violation& violation, uint64_t count) {
                         NameOf(violation.needed))
           : fmt::format("fence.acq_rel.{} (or a release store) after the store",
                         NameOf(violation.needed));
-  return fmt::format("unordered: the store to {:#x} by agent {} at {} is not ordered before {}{}; "
-                     "missing: {} ({} time{})",
-                     violation.address, violation.writer, PointOf(violation.store),
-                     WhatOf(violation), doorbell, remedy, count, count == 1 ? "" : "s");
+  return fmt::format(
+      "unordered: the store to {:#x} by agent {} at {} is not ordered before {}{}; "
+      "missing: {} ({} time{})",
+      violation.address, violation.writer, PointOf(violation.store), WhatOf(violation), doorbell,
+      remedy, count, count == 1 ? "" : "s");
 }
 
 }  // namespace

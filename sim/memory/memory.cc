@@ -395,25 +395,4 @@ bool Memory::Peek(uint64_t address, void* bytes, uint64_t size) {
   return true;
 }
 
-void Memory::AddWatch(Watch& watch, Line& line) {
-  watch.line = &line;
-  watch.next = watch.line->watchers;
-  watch.line->watchers = &watch;
-}
-
-void Memory::RemoveWatch(Watch& watch) {
-  Watch** link = &watch.line->watchers;
-  while (*link != &watch) link = &(*link)->next;
-  *link = watch.next;
-  watch.line = nullptr;
-}
-
-Time Memory::ReserveAtomic(uint64_t address, Time now, Duration service) {
-  Home home;
-  Line& line = LineAt(address, 1, &home);
-  const Time start = Later(now, Time{line.atomics_free_ps});
-  line.atomics_free_ps = (start + service).ps;
-  return start;
-}
-
 }  // namespace ringpost::sim

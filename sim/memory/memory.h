@@ -143,8 +143,8 @@ class Memory {
   void MakeStrong(Origin& origin, Agent& agent, Order order, Scope scope);
   void ReleaseFence(AgentId agent, int scope);
   void AcquireFence(AgentId agent, int scope);
-  void CheckRead(const Line& line, uint64_t mask, const Access& access, Home home,
-                 const View& view, const ReadContext& context);
+  void CheckRead(const Line& line, uint64_t mask, const Access& access, Home home, const View& view,
+                 const ReadContext& context);
   void Report(const Origin& store, const Access& access, Home home, const ReadContext& context);
   void CopyVisible(Line& line, uint32_t offset, uint32_t size, const Access& access, Home home,
                    uint8_t* out);

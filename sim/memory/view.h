@@ -8,10 +8,9 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
-
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
+#include <vector>
 
 #include "sim/engine/time.h"
 #include "sim/memory/clock.h"

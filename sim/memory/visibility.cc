@@ -54,15 +54,6 @@ bool Memory::Visible(const Message& message, AgentId reader, Home home, Time now
   return !(now < VisibleFrom(message, reader, home));
 }
 
-Time Memory::NextChange(AgentId agent, const Line& line, Time now) {
-  Time next = Time::Never();
-  for (const Message* message = line.pending; message != nullptr; message = message->next) {
-    const Time from = VisibleFrom(*message, agent, message->home);
-    if (now < from) next = Earlier(next, from);
-  }
-  return next;
-}
-
 // The slot of Agent::acquirable for an edge between the two: the narrowest scope with both inside.
 int Memory::EdgeSlot(AgentId writer, AgentId reader, Home home) const {
   const AgentPlace& a = agents_[writer].place;
@@ -258,8 +249,8 @@ bool Memory::ReadWordOnDevice(const Access& access, uint32_t* word) {
              &source);
   *word = static_cast<uint32_t>(value);
   if (!source.strong) return true;
-  const bool local = region->home.kind == HomeKind::kGpu &&
-                     region->home.node == agents_[access.agent].place.node;
+  const bool local =
+      region->home.kind == HomeKind::kGpu && region->home.node == agents_[access.agent].place.node;
   if (local) {
     AcceptDoorbell(access.agent, source);
   } else {

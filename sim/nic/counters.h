@@ -6,13 +6,13 @@
 namespace ringpost::sim {
 
 struct Counters {
-  uint64_t doorbells = 0;            // rung and delivered
-  uint64_t doorbells_merged = 0;     // announced nothing that was not announced already
-  uint64_t records_late = 0;         // the record trailed its doorbell
-  uint64_t wqes = 0;                 // fetched and parsed
+  uint64_t doorbells = 0;             // rung and delivered
+  uint64_t doorbells_merged = 0;      // announced nothing that was not announced already
+  uint64_t records_late = 0;          // the record trailed its doorbell
+  uint64_t wqes = 0;                  // fetched and parsed
   uint64_t wqe_index_mismatches = 0;  // control segment disagrees with the NIC's own counter
-  uint64_t reserved_bits = 0;        // doorbell, record or WQE with bits set that must be zero
-  uint64_t ring_overruns = 0;        // a doorbell announced more than the ring holds
+  uint64_t reserved_bits = 0;         // doorbell, record or WQE with bits set that must be zero
+  uint64_t ring_overruns = 0;         // a doorbell announced more than the ring holds
   uint64_t dma_reads = 0;
   uint64_t dma_read_bytes = 0;
   uint64_t dma_writes = 0;

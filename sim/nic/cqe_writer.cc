@@ -15,8 +15,7 @@ constexpr uint8_t kFlushVendorSyndrome = 0xf9;
 void Nic::WriteCqe(QueuePair& qp, const Work& work, bool error) {
   abi::Cqe cqe{};
   cqe.srqn_uidx = abi::Swap32(qp.qpn);
-  cqe.sop_drop_qpn =
-      abi::Swap32((static_cast<uint32_t>(work.opcode) << 24) | (qp.qpn & 0xffffff));
+  cqe.sop_drop_qpn = abi::Swap32((static_cast<uint32_t>(work.opcode) << 24) | (qp.qpn & 0xffffff));
   cqe.wqe_counter = abi::Swap16(static_cast<uint16_t>(work.index));
   const uint32_t count = qp.config.cqe_count;
   const uint8_t owner = (qp.cqe_index & count) != 0 ? 1 : 0;

@@ -2,7 +2,8 @@
 //
 // Whoever drives the function implements this: virtual time over simulated memory, the live
 // service over this process's own. What is used of a read is told apart from the read, with its
-// purpose: a WQE is read by whole blocks, but only its own bytes must have been ordered. Functions return false, and touch nothing, where no memory is.
+// purpose: a WQE is read by whole blocks, but only its own bytes must have been ordered. Functions
+// return false, and touch nothing, where no memory is.
 #pragma once
 
 #include <cstdint>

@@ -17,8 +17,8 @@ struct QpConfig {
   uint64_t sq = 0;
   uint64_t record = 0;
   uint64_t cq = 0;
-  uint32_t depth = 0;        // WQEBBs, a power of two
-  uint32_t cqe_count = 1;    // entries; a collapsed CQ rewrites slot 0
+  uint32_t depth = 0;      // WQEBBs, a power of two
+  uint32_t cqe_count = 1;  // entries; a collapsed CQ rewrites slot 0
   bool collapsed = true;
 };
 

@@ -32,7 +32,7 @@ struct WorkItem {
   uint64_t sequence = 0;
   Phase phase = Phase::kRequest;
   NicNode* requester = nullptr;
-  ReleasedRef released;    // what the sending QP knew
+  ReleasedRef released;  // what the sending QP knew
   AgentId released_by = 0;
   uint64_t released_stamp = 0;
   Work work;
@@ -90,13 +90,13 @@ class NicNode final : private Dma {
     QueuePair* qp = nullptr;
     AgentId agent = 0;
     Station serial;
-    Time last_payload;       // pointer payloads leave in order
-    Time last_write;         // memory effects keep their order
+    Time last_payload;  // pointer payloads leave in order
+    Time last_write;    // memory effects keep their order
     Time responder_free;
-    ReleasedRef accepted;    // last packet view taken over
-    std::deque<uint64_t> reads;           // indices of READs not yet placed
-    std::deque<WorkItem*> held_fence;     // a fenced WQE and those behind it
-    std::deque<WorkItem*> held_acks;      // acknowledged, behind a READ
+    ReleasedRef accepted;              // last packet view taken over
+    std::deque<uint64_t> reads;        // indices of READs not yet placed
+    std::deque<WorkItem*> held_fence;  // a fenced WQE and those behind it
+    std::deque<WorkItem*> held_acks;   // acknowledged, behind a READ
     std::unique_ptr<Channel<WorkItem>> transmit;
   };
 

@@ -132,7 +132,8 @@ void NicNode::SendAck(WorkItem& item, Time from) {
 
 void NicNode::OnReadReady(WorkItem& item) {
   Carry(item, LaneOf(item.work.peer_qpn), true);
-  WireTo(*item.requester).Put(SerialiseOut(engine_.Now(), item.work.packets, item.work.bytes), item);
+  WireTo(*item.requester)
+      .Put(SerialiseOut(engine_.Now(), item.work.packets, item.work.bytes), item);
 }
 
 void NicNode::OnReadResponse(WorkItem& item) {
@@ -246,8 +247,7 @@ bool NicNode::WriteCqe(uint32_t qpn, uint64_t address, const void* cqe) {
   const Time served = cqe_.Serve(dma_time_, costs_.nic.cqe_service);
   lane.last_write = Later(lane.last_write, served + WriteLatency(address));
   cqe_visible_ = lane.last_write;
-  return memory_.WriteFromDevice({lane.agent, address, lane.last_write, {}}, cqe,
-                                 abi::kCqeBytes);
+  return memory_.WriteFromDevice({lane.agent, address, lane.last_write, {}}, cqe, abi::kCqeBytes);
 }
 
 std::vector<StageUse> NicNode::Use() const {
@@ -255,9 +255,12 @@ std::vector<StageUse> NicNode::Use() const {
   for (const auto& lane : lanes_) {
     if (serial < lane->serial.Busy()) serial = lane->serial.Busy();
   }
-  return {{Stage::kDoorbell, doorbell_.Busy()}, {Stage::kFetch, fetch_.Busy()},
-          {Stage::kSerial, serial},             {Stage::kTransmit, transmit_.Busy()},
-          {Stage::kLink, link_.Busy()},      {Stage::kReceive, receive_.Busy()},
+  return {{Stage::kDoorbell, doorbell_.Busy()},
+          {Stage::kFetch, fetch_.Busy()},
+          {Stage::kSerial, serial},
+          {Stage::kTransmit, transmit_.Busy()},
+          {Stage::kLink, link_.Busy()},
+          {Stage::kReceive, receive_.Busy()},
           {Stage::kCqe, cqe_.Busy()}};
 }
 

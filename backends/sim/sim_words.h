@@ -1,0 +1,88 @@
+// sim_words.h: how a GPU thread in virtual time reaches words that others share: when an access
+// takes effect, what it costs, and where the thread meets the clock. The base of SimPort.
+#pragma once
+
+#include "sim/engine/check.h"
+#include "sim/gpu/gpu.h"
+#include "transport/port.h"
+
+namespace ringpost {
+
+class SimWords {
+ public:
+  explicit SimWords(sim::GpuThread& thread)
+      : thread_(thread),
+        memory_(thread.MyGpu().Ram()),
+        costs_(thread.MyGpu().Costs().gpu),
+        agent_(thread.Agent()) {}
+
+ protected:
+  sim::Access At(uint64_t address, Site site) const {
+    return {agent_, address, thread_.Local(), site};
+  }
+  sim::Time Clock() { return thread_.MyGpu().Clock().Now(); }
+
+  bool OnGpu(uint64_t address) {
+    const sim::Region* region = memory_.Space().Find(address, 1);
+    return region == nullptr || region->home.kind == sim::HomeKind::kGpu;
+  }
+
+  uint64_t LoadShared(uint64_t address, uint32_t size, Order order, Scope scope, Site site) {
+    const sim::Duration round_trip = OnGpu(address) ? costs_.load_gpu : costs_.load_host;
+    thread_.Spend(round_trip / 2);
+    thread_.Sync();
+    thread_.NoteLoad(address);
+    const uint64_t value = memory_.Load(At(address, site), size, order, scope);
+    thread_.Spend(round_trip - round_trip / 2);
+    return value;
+  }
+
+  void StoreShared(uint64_t address, uint64_t value, uint32_t size, Order order, Scope scope,
+                   Site site) {
+    thread_.NoteEffect();
+    if (order != Order::kRelaxed) FenceFor(order, scope);
+    const sim::Duration way = (OnGpu(address) ? costs_.load_gpu : costs_.load_host) / 2;
+    memory_.Store(At(address, site), value, size, order, scope, way);
+    thread_.Spend(costs_.store_issue);
+  }
+
+  template <Order O, Scope S, class T, class F>
+  T Modify(Ref<T> word, Site site, F&& next) {
+    thread_.NoteEffect();
+    if constexpr (O == Order::kRelease || O == Order::kAcqRel || O == Order::kSeqCst) {
+      FenceFor(O, S);
+    }
+    const bool on_gpu = OnGpu(word.address);
+    // The answer travels as that of a load; what an atomic takes longer, it takes before.
+    const sim::Duration answer = (on_gpu ? costs_.load_gpu : costs_.load_host) / 2;
+    thread_.Spend((on_gpu ? costs_.atomic_gpu : costs_.atomic_host) - answer);
+    thread_.Sync();
+    // One address serves one atomic at a time.
+    const sim::Time served =
+        memory_.ReserveAtomic(word.address, Clock(), costs_.atomic_same_address);
+    if (Clock() < served) {
+      thread_.MoveTo(served);
+      thread_.Sync();
+    }
+    const T old = static_cast<T>(memory_.Modify(At(word.address, site), sizeof(T), O, S, next));
+    thread_.Spend(answer);
+    return old;
+  }
+
+  // What a fence, or the fence inside a release, costs here.
+  void FenceFor(Order order, Scope scope) {
+    thread_.NoteEffect();
+    thread_.Spend(costs_.Fence(order, scope, thread_.weak_stores_outstanding));
+    const bool releases = order != Order::kAcquire && order != Order::kRelaxed;
+    if (releases && scope >= Scope::kGpu) thread_.weak_stores_outstanding = false;
+    // An acquire drops L1, so the next look at this thread's own words goes to L2.
+    if (order == Order::kAcquire && scope >= Scope::kGpu) thread_.l1_cold = true;
+  }
+
+  sim::GpuThread& thread_;
+  sim::Memory& memory_;
+  const sim::GpuCosts& costs_;
+  sim::AgentId agent_;
+};
+
+}  // namespace ringpost

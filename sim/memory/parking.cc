@@ -1,0 +1,36 @@
+// How readers wait without polling, and how atomics on one line queue up.
+#include "sim/memory/memory.h"
+
+namespace ringpost::sim {
+
+void Memory::AddWatch(Watch& watch, Line& line) {
+  watch.line = &line;
+  watch.next = watch.line->watchers;
+  watch.line->watchers = &watch;
+}
+
+void Memory::RemoveWatch(Watch& watch) {
+  Watch** link = &watch.line->watchers;
+  while (*link != &watch) link = &(*link)->next;
+  *link = watch.next;
+  watch.line = nullptr;
+}
+
+Time Memory::ReserveAtomic(uint64_t address, Time now, Duration service) {
+  Home home;
+  Line& line = LineAt(address, 1, &home);
+  const Time start = Later(now, Time{line.atomics_free_ps});
+  line.atomics_free_ps = (start + service).ps;
+  return start;
+}
+
+Time Memory::NextChange(AgentId agent, const Line& line, Time now) {
+  Time next = Time::Never();
+  for (const Message* message = line.pending; message != nullptr; message = message->next) {
+    const Time from = VisibleFrom(*message, agent, message->home);
+    if (now < from) next = Earlier(next, from);
+  }
+  return next;
+}
+
+}  // namespace ringpost::sim
