@@ -64,14 +64,6 @@ HOST_DEVICE Reservation ReserveOwned(P& port, const QpView& qp, uint32_t count) 
   return {index, count, {}};
 }
 
-// Many threads use the QP: slots are given out in the order of the atomic.
-template <class Ordering, class P>
-HOST_DEVICE Reservation ReserveShared(P& port, const QpView& qp, uint32_t count) {
-  if (!FitsRing(qp, count)) return {0, 0, {Status::kInvalidArgument, 0, 0, qp.qpn, 0}};
-  const uint64_t index = port.template FetchAdd<Order::kRelaxed, Scope::kGpu>(qp.reserved, count);
-  return {index, count, WaitForSpace<Ordering>(port, qp, index, count)};
-}
-
 // Waits until all slots before `index` are ready, so that this thread holds the turn.
 template <class P>
 HOST_DEVICE bool WaitTurn(P& port, const QpView& qp, uint64_t index) {
@@ -81,6 +73,19 @@ HOST_DEVICE bool WaitTurn(P& port, const QpView& qp, uint64_t index) {
     if (!port.Relax(deadline)) return false;
   }
   return true;
+}
+
+// Many threads use the QP: slots are given out in the order of the atomic.
+template <class Ordering, class P>
+HOST_DEVICE Reservation ReserveShared(P& port, const QpView& qp, uint32_t count) {
+  if (!FitsRing(qp, count)) return {0, 0, {Status::kInvalidArgument, 0, 0, qp.qpn, 0}};
+  const uint64_t index = port.template FetchAdd<Order::kRelaxed, Scope::kGpu>(qp.reserved, count);
+  const Completion space = WaitForSpace<Ordering>(port, qp, index, count);
+  // A QP in error goes nowhere, but other threads wait for their turn behind this slot.
+  if (space.status == Status::kErrorCompletion && WaitTurn(port, qp, index)) {
+    Ordering::MarkReady(port, qp, index, index + count);
+  }
+  return {index, count, space};
 }
 
 // Record and doorbell for everything before `producer`; the last signalled WQE in there starts at

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <boost/test/unit_test.hpp>
+#include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,19 +26,30 @@ class Team {
   using P = typename Backend::P;
   using Kernel = std::function<void(P&, AnyEndpoint&, uint32_t thread)>;
 
-  Team(const PairOf<P>& pair, QpSpec spec, Conditions conditions = {})
+  // With `each` above 1, so many QPs stand in each table; all but the last lead to the peer.
+  Team(const PairOf<P>& pair, QpSpec spec, Conditions conditions = {}, uint32_t each = 1)
       : pair_(pair), backend_(With(pair, conditions)), placement_(spec.placement) {
     spec.shared = pair.shares_qp && !pair.warp_wide;
     spec.max_inline = 220;
     shape_ = {pair.shares_qp ? 4u : 2u, pair.warp_wide ? 4u : 1u};
-    const uint32_t qps = pair.shares_qp ? 1 : shape_.threads;
-    for (uint32_t i = 0; i < qps; ++i) AddQp(spec);
-    Retable();
+    teams_ = pair.shares_qp ? 1 : shape_.threads;
+    for (uint32_t i = 0; i < teams_ * each; ++i) AddQp(spec);
+    for (uint32_t i = 0; i < teams_; ++i) {
+      const uint32_t peers = each == 1 ? 1 : each - 1;
+      tables_[0].push_back({senders_.data() + i * each, each, 0, peers, 0});
+      tables_[1].push_back({receivers_.data() + i * each, each, 0, peers, 0});
+    }
   }
 
   uint32_t Threads() const { return shape_.threads; }
   Backend& Machine() { return backend_; }
-  const QpView& QpOf(uint32_t thread) const { return senders_[thread % senders_.size()]; }
+  const QpView& QpOf(uint32_t thread) const { return *tables_[0][thread % teams_].views; }
+  // The sending thread's endpoint on another QP of its table.
+  std::unique_ptr<AnyEndpoint> On(P& port, uint32_t thread, uint32_t qp) {
+    selected_.push_back(tables_[0][thread % teams_]);
+    selected_.back().selected = qp;
+    return pair_.make(port, selected_.back());
+  }
 
   RegisteredMemory Allocate(uint32_t node, uint64_t bytes) {
     const Result<RegisteredMemory> memory = backend_.nic(node).Allocate(placement_, bytes);
@@ -63,8 +76,8 @@ class Team {
     return word;
   }
 
-  void Send(Kernel kernel) { Launch(0, senders_, std::move(kernel)); }
-  void Receive(Kernel kernel) { Launch(1, receivers_, std::move(kernel)); }
+  void Send(Kernel kernel) { Launch(0, std::move(kernel)); }
+  void Receive(Kernel kernel) { Launch(1, std::move(kernel)); }
   void Run() {
     const std::string wrong = backend_.Run();
     BOOST_TEST(wrong == "", pair_.Name() << ": " << wrong);
@@ -91,19 +104,10 @@ class Team {
     receivers_.push_back(backend_.nic(1).View(b.Value()).Value());
   }
 
-  // Each thread's table has its own QP alone.
-  void Retable() {
-    const uint32_t qps = static_cast<uint32_t>(senders_.size());
-    for (uint32_t i = 0; i < qps; ++i) {
-      tables_[0].push_back({senders_.data() + i, 1, 0, 1, 0});
-      tables_[1].push_back({receivers_.data() + i, 1, 0, 1, 0});
-    }
-  }
-
-  void Launch(uint32_t node, const std::vector<QpView>& qps, Kernel kernel) {
+  void Launch(uint32_t node, Kernel kernel) {
     backend_.Launch(node, shape_,
-                    [this, node, &qps, kernel = std::move(kernel)](P& port, uint32_t thread) {
-                      const auto endpoint = pair_.make(port, tables_[node][thread % qps.size()]);
+                    [this, node, kernel = std::move(kernel)](P& port, uint32_t thread) {
+                      const auto endpoint = pair_.make(port, tables_[node][thread % teams_]);
                       kernel(port, *endpoint, thread);
                     });
   }
@@ -114,7 +118,9 @@ class Team {
   Shape shape_;
   std::vector<QpView> senders_;
   std::vector<QpView> receivers_;
+  uint32_t teams_ = 1;  // threads that share QPs count once
   std::vector<QpTable> tables_[2];
+  std::deque<QpTable> selected_;
 };
 
 }  // namespace ringpost::conformance

@@ -60,6 +60,13 @@ const std::vector<Redundant>& RedundantOperations() {
       {"locked", "", "Post", "MarkReady", {kRelax, kNarrow, kPlainStore}, kOwnWqe},
       {"cooperative", "", "Publish", "MarkReady", {kRelax, kNarrow, kPlainStore}, kOwnWqe},
       // Release has ordered the warp's own WQEs before this fence.
+      {"",
+       "",
+       "ReserveShared",
+       "MarkReady",
+       {kRelax, kNarrow, kPlainStore},
+       "the QP is in error: its slots are passed on so that nobody waits for them, and no WQE in "
+       "them is executed"},
       {"cooperative",
        "",
        "Publish",
