@@ -19,6 +19,7 @@ FabricOptions OptionsOf(const Scenario& scenario) {
   FabricOptions options;
   options.seed = scenario.seed;
   options.visibility = scenario.mode;
+  options.nic_reads_l2 = scenario.nic_reads_l2;
   options.stack_bytes = 64 * 1024;
   return options;
 }

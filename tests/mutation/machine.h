@@ -16,8 +16,9 @@ struct Scenario {
   std::string name;
   uint32_t threads = 4;
   uint32_t threads_per_block = 1;  // blocks: hand-over between them needs gpu scope
-  bool shared = false;             // one QP for all threads; else one for each block
-  bool fails = false;              // an early WQE of each QP completes in error
+  bool nic_reads_l2 = true;
+  bool shared = false;  // one QP for all threads; else one for each block
+  bool fails = false;   // an early WQE of each QP completes in error
   Placement placement = Placement::kGpu;
   sim::VisibilityMode mode = sim::VisibilityMode::kAdversarial;
   uint64_t seed = 1;

@@ -117,21 +117,40 @@ BOOST_AUTO_TEST_CASE(EachOperationTakenOutOrWeakenedIsCaughtOrListed) {
                   tally.tried, tally.by_checker, tally.by_result, tally.listed));
 }
 
+// Whether the checker reports the pair in some scenario that has no error.
+std::string ReportOf(const PairUnderTest& pair, Placement placement, bool nic_reads_l2) {
+  for (Scenario scenario : ScenariosOf(pair)) {
+    if (scenario.fails) continue;
+    scenario.placement = placement;
+    scenario.nic_reads_l2 = nic_reads_l2;
+    Plan plan;
+    const Verdict verdict = pair.run(scenario, plan);
+    if (!verdict.reports.empty()) return verdict.reports.front();
+  }
+  return "";
+}
+
 BOOST_AUTO_TEST_CASE(TheCheckerCatchesEachOrderingWhereItIsNotSafe) {
   for (const PairUnderTest& pair : AllPairs()) {
-    for (Scenario scenario : ScenariosOf(pair)) {
-      if (scenario.fails) continue;
-      for (const Placement placement : {Placement::kGpu, Placement::kHost}) {
-        scenario.placement = placement;
-        const bool safe =
-            !pair.Unordered() && (placement == Placement::kGpu || pair.scope == Scope::kSystem);
-        Plan plan;
-        const Verdict verdict = pair.run(scenario, plan);
-        BOOST_TEST(verdict.reports.empty() == safe,
-                   NameOf(pair) << ", " << scenario.name << ", placement "
-                                << static_cast<int>(placement) << ": " << verdict.What());
-      }
-    }
+    const bool system = !pair.Unordered() && pair.scope == Scope::kSystem;
+    const std::string in_gpu = ReportOf(pair, Placement::kGpu, true);
+    const std::string in_host = ReportOf(pair, Placement::kHost, true);
+    const std::string ptx = ReportOf(pair, Placement::kGpu, false);
+    BOOST_TEST(in_gpu.empty() == !pair.Unordered(), NameOf(pair) << ", GPU: " << in_gpu);
+    BOOST_TEST(in_host.empty() == system, NameOf(pair) << ", host: " << in_host);
+    BOOST_TEST(ptx.empty() == system, NameOf(pair) << ", GPU by PTX alone: " << ptx);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AQpInErrorMayMissTheRecordThatGpuFenceLeavesUnordered) {
+  for (const PairUnderTest& pair : AllPairs()) {
+    if (pair.ordering != "gpu_fence") continue;
+    Scenario scenario = ScenariosOf(pair).front();
+    scenario.fails = true;
+    Plan plan;
+    const Verdict verdict = pair.run(scenario, plan);
+    BOOST_TEST(Contains(verdict.What(), "took an index from the doorbell record"),
+               NameOf(pair) << ": " << verdict.What());
   }
 }
 
