@@ -135,6 +135,8 @@ class BasicSimPort : private SimWords {
   void RingDoorbell(const QpView&, uint64_t value, Site site = Site::Here()) {
     thread_.NoteEffect();
     if constexpr (O != Order::kRelaxed) FenceFor(O, S);
+    // A poster that nothing stops must not run a whole ring ahead of the NIC.
+    thread_.Sync();
     const sim::Origin origin = memory_.Release(agent_, O, S, site);
     nic_.Doorbell(thread_.Local(), value, origin);
     thread_.Spend(costs_.doorbell_store);
