@@ -31,6 +31,7 @@ struct WorkItem {
   Time due;
   uint64_t sequence = 0;
   Phase phase = Phase::kRequest;
+  bool reads_late = false;  // a fenced WRITE: its payload is read once the fence lets it go
   NicNode* requester = nullptr;
   ReleasedRef released;  // what the sending QP knew
   AgentId released_by = 0;
@@ -94,6 +95,8 @@ class NicNode final : private Dma {
     Time last_write;    // memory effects keep their order
     Time responder_free;
     ReleasedRef accepted;              // last packet view taken over
+    Time last_arrival;                 // at the peer
+    bool failed = false;               // a WQE has failed here: no later one leaves
     std::deque<uint64_t> reads;        // indices of READs not yet placed
     std::deque<WorkItem*> held_fence;  // a fenced WQE and those behind it
     std::deque<WorkItem*> held_acks;   // acknowledged, behind a READ
@@ -107,7 +110,13 @@ class NicNode final : private Dma {
   void OnFetched(DoorbellItem& item);
   void Launch(Lane& lane, WorkItem& item);
   void OnTransmit(WorkItem& item);
+  static bool WaitsForReads(const Lane& lane, const Work& work);
   void Transmit(Lane& lane, WorkItem& item);
+  // A NOP sends nothing, nor does a WQE that failed before it left.
+  static bool Sends(const Work& work) {
+    return work.status == WorkStatus::kOk && work.opcode != abi::Opcode::kNop;
+  }
+  void PassBy(WorkItem& item);
   void OnReceive(WorkItem& item);
   void OnRequest(WorkItem& item);
   void OnReadReady(WorkItem& item);

@@ -96,8 +96,10 @@ void NicNode::Launch(Lane& lane, WorkItem& item) {
   }
   Time ready = lane.serial.Serve(arrival, costs_.nic.qp_serial);
   TraceStage(Stage::kSerial, work, arrival, ready);
-  nic_.ReadPayload(*lane.qp, work);
-  if (work.needs_payload && work.status == WorkStatus::kOk) {
+  item.reads_late = work.needs_payload && WaitsForReads(lane, work);
+  if (!item.reads_late) nic_.ReadPayload(*lane.qp, work);
+  if (work.IsRead() && work.status == WorkStatus::kOk) lane.reads.push_back(work.index);
+  if (work.needs_payload && !item.reads_late && work.status == WorkStatus::kOk) {
     const Time read = ready + ReadLatency(work.local_address);
     TraceStage(Stage::kPayload, work, ready, read);
     ready = read;
@@ -108,14 +110,19 @@ void NicNode::Launch(Lane& lane, WorkItem& item) {
   lane.transmit->Put(ready, item);
 }
 
+// A fenced WQE stays here until all READs before it have been placed.
+bool NicNode::WaitsForReads(const Lane& lane, const Work& work) {
+  return (work.flags & abi::kFenceReadsAtomics) != 0 && !lane.reads.empty() &&
+         lane.reads.front() < work.index;
+}
+
 void NicNode::OnTransmit(WorkItem& item) {
   Lane& lane = LaneOf(item.work.qpn);
-  if (lane.qp->state != QpState::kReady) {
+  if (lane.qp->state != QpState::kReady || lane.failed) {
     fabric_.Free(item);
     return;
   }
-  const bool fenced = (item.work.flags & abi::kFenceReadsAtomics) != 0 && !lane.reads.empty();
-  if (fenced || !lane.held_fence.empty()) {
+  if (WaitsForReads(lane, item.work) || !lane.held_fence.empty()) {
     lane.held_fence.push_back(&item);
     return;
   }
@@ -135,18 +142,25 @@ Time NicNode::SerialiseOut(Time from, uint32_t packets, uint64_t bytes) {
 void NicNode::Transmit(Lane& lane, WorkItem& item) {
   Work& work = item.work;
   const Time now = engine_.Now();
-  if (work.IsRead() && work.status == WorkStatus::kOk) lane.reads.push_back(work.index);
-  // A WQE that failed here sends nothing; it keeps its place behind the earlier ones' answers.
-  const bool sends = work.status == WorkStatus::kOk && work.opcode != abi::Opcode::kNop;
+  Duration late;
+  if (item.reads_late) {
+    nic_.ReadPayload(*lane.qp, work);
+    late = ReadLatency(work.local_address);
+  }
+  // A WQE that failed here sends nothing, and nothing behind it leaves; it keeps its place behind
+  // the earlier ones' answers.
   NicNode& peer = *fabric_.nodes[lane.qp->peer_node];
-  if (!sends) {
-    item.phase = Phase::kAck;
+  if (!Sends(work)) {
+    lane.failed = work.status != WorkStatus::kOk;
     const Duration way = costs_.nic.latency * 2 + costs_.link.hop;
-    peer.WireTo(*this).Put(Later(now, link_.FreeAt()) + way + costs_.nic.receive + way, item);
+    lane.last_arrival = Later(Later(now, link_.FreeAt()) + way, lane.last_arrival);
+    WireTo(peer).Put(lane.last_arrival, item);
     return;
   }
   const uint32_t packets = work.IsRead() ? 1 : work.packets;
-  const Time arrives = SerialiseOut(now, packets, work.IsRead() ? 0 : work.bytes);
+  const Time sent = SerialiseOut(now, packets, work.IsRead() ? 0 : work.bytes);
+  const Time arrives = Later(sent + late, lane.last_arrival);
+  lane.last_arrival = arrives;
   TraceStage(Stage::kTransmit, work, now, arrives);
   Carry(item, lane, false);
   WireTo(peer).Put(arrives, item);
@@ -187,7 +201,7 @@ void NicNode::ReadDone(Lane& lane, uint64_t index) {
     lane.held_acks.pop_front();
     Finish(lane, *held);
   }
-  if (!lane.reads.empty()) return;
+  if (lane.held_fence.empty() || WaitsForReads(lane, lane.held_fence.front()->work)) return;
   std::deque<WorkItem*> held;
   held.swap(lane.held_fence);
   for (WorkItem* item : held) OnTransmit(*item);

@@ -86,9 +86,22 @@ void NicNode::OnReceive(WorkItem& item) {
   }
 }
 
+// Nothing of this WQE was sent: what comes back for it comes behind the answers to those before it.
+void NicNode::PassBy(WorkItem& item) {
+  const Lane& lane = LaneOf(item.work.peer_qpn);
+  const Time turn = Later(Later(engine_.Now(), receive_.FreeAt()), lane.responder_free);
+  item.phase = Phase::kAck;
+  WireTo(*item.requester)
+      .Put(turn + costs_.nic.receive + costs_.nic.latency * 2 + costs_.link.hop, item);
+}
+
 // A responder context miss stalls the receive pipe, which works in order.
 void NicNode::OnRequest(WorkItem& item) {
   Work& work = item.work;
+  if (!Sends(work)) {
+    PassBy(item);
+    return;
+  }
   const Time now = engine_.Now();
   if (responder_cache_->Access(work.peer_qpn)) {
     ++nic_.Count().responder_context_hits;

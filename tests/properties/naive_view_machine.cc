@@ -155,7 +155,8 @@ Place NaiveViewMachine::NewestArrived(AgentId reader, uint64_t cell, int64_t now
   Place newest = Oldest(reader, cell);
   for (const auto& [place, message] : messages_) {
     const bool seen = message.arrival_ps <= now_ps || message.writer == reader;
-    if (Covers(message, cell) && place.created_ps <= now_ps && seen) newest = std::max(newest, place);
+    if (!Covers(message, cell) || place.created_ps > now_ps || !seen) continue;
+    newest = std::max(newest, place);
   }
   return newest;
 }

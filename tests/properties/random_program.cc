@@ -99,7 +99,9 @@ NaiveMessage RandomProgram::NewMessage(AgentId writer, Range range, Duration dra
   message.writer = writer;
   message.place = {local_[writer].ps, stored_.size()};
   message.arrival_ps = (local_[writer] + drain).ps;
-  for (uint32_t i = 0; i < range.cells; ++i) message.cells.push_back(range.address + i * kCellBytes);
+  for (uint32_t i = 0; i < range.cells; ++i) {
+    message.cells.push_back(range.address + i * kCellBytes);
+  }
   stored_.push_back(message.place);
   return message;
 }
