@@ -14,6 +14,8 @@ namespace ringpost::mutation {
 namespace {
 
 constexpr uint64_t kSeeds = 8;
+// What the checker reports without an error depends on few seeds: it does not look at values.
+constexpr uint64_t kSeedsWithoutError = 2;
 
 std::string NameOf(const PairUnderTest& pair) {
   return fmt::format("{} with {}", pair.publication, pair.ordering);
@@ -35,6 +37,7 @@ Verdict Hunt(const PairUnderTest& pair, const Point& point, Mutation mutation) {
   bool applied = false;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     for (Scenario scenario : ScenariosOf(pair)) {
+      if (!scenario.fails && seed > kSeedsWithoutError) continue;
       scenario.seed = seed;
       Plan plan(point, mutation);
       const Verdict verdict = pair.run(scenario, plan);
