@@ -104,6 +104,10 @@ void NicNode::Launch(Lane& lane, WorkItem& item) {
     TraceStage(Stage::kPayload, work, ready, read);
     ready = read;
   }
+  if (!fabric_.faults.Empty()) {
+    ready += fabric_.faults.Delay(FaultWhere::kRequester, nic_.Node(), work.qpn - Nic::kFirstQpn,
+                                  work.index);
+  }
   ready = Later(ready, lane.last_payload);
   lane.last_payload = ready;
   item.phase = Phase::kRequest;
