@@ -8,6 +8,7 @@
 #include "sim/engine/check.h"
 
 #if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if defined(__SANITIZE_THREAD__)
@@ -47,6 +48,10 @@ size_t StackSlab::Take() {
     free_.pop_back();
   }
   RINGPOST_CHECK((index + 1) * bytes_ <= total_, "more fibres than stacks");
+#if defined(__SANITIZE_ADDRESS__)
+  // The last fibre that ran here, or in an earlier slab at this address, never left its frames.
+  __asan_unpoison_memory_region(Bottom(index), bytes_);
+#endif
   std::memcpy(Bottom(index), &kCanary, sizeof(kCanary));
   return index;
 }
