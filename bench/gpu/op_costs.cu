@@ -83,6 +83,8 @@ Bench MakeBench() {
   bench.l2_chain = DeviceMemory(64 * 16384);
   bench.host_chain = PinnedMemory(16 * 4096);
   bench.payload = DeviceMemory(size_t{kWarmUp + kRepetitions} * 128);
+  bench.self = DeviceMemory(128);
+  LinkChain(bench.self, 1, 128);
   LinkChain(bench.l1_chain, 8, 128);
   LinkChain(bench.l2_chain, 64, 16384);
   LinkChain(bench.host_chain, 16, 4096);
@@ -132,7 +134,9 @@ void AddFencesAndStores(Rows& rows, const Bench& b) {
   Add<PayloadStore>(rows, "payload_store", Limit::kSm, b);
   Add<ShuffleOp>(rows, "shuffle", Limit::kSm, b, 32);
   Add<WarpSyncOp>(rows, "warp_sync", Limit::kSm, b, 32);
-  Add<RelaxOp>(rows, "spin", Limit::kSm, b);
+  Add<Chain<ChainOp::kLoad, Scope::kGpu, &Bench::self, 64>>(rows, "load_gpu.one_word", Limit::kSm,
+                                                            b);
+  Add<PollTurn>(rows, "load_gpu.one_word+spin", Limit::kSm, b);
 }
 
 template <class Ordering>

@@ -1,5 +1,4 @@
-// operations.cuh: the operations that op_costs measures, each through CudaPort as the transport
-// uses it.
+// operations.cuh: what op_costs measures, each through CudaPort as the transport uses it.
 //
 // An operation has Prepare, which is not timed, and Run, which is: it does kSteps of the same thing
 // and returns a value that depends on the last one. Stores of an earlier repetition are drained by
@@ -21,6 +20,7 @@ struct Bench {
   uint64_t l1_chain = 0;    // first word of a cycle of pointers that fits in L1
   uint64_t l2_chain = 0;    // the same, spread over L2
   uint64_t host_chain = 0;  // the same, in pinned host memory
+  uint64_t self = 0;        // a word in L2 that holds its own address
   uint64_t payload = 0;     // 128 bytes for each repetition, in L2 but not in L1
 };
 
@@ -160,12 +160,16 @@ struct WarpSyncOp : OnBench {
   }
 };
 
-struct RelaxOp : OnBench {
-  static constexpr uint32_t kSteps = 64;
+// A loop that waits for a word that holds its own address. What a turn takes longer than a load of
+// that word (load_gpu.one_word) is the rest of a turn: `spin`.
+struct PollTurn : OnBench {
+  static constexpr uint32_t kSteps = 60;
   __device__ uint64_t Run(CudaPort& port, uint32_t) const {
-    uint64_t turns = 0;
-    for (uint32_t i = 0; i < kSteps; ++i) turns += port.Relax(~0ull) ? 1 : 0;
-    return turns;
+    uint32_t left = kSteps;
+    while (port.Load<Order::kRelaxed, Scope::kGpu>(Ref<uint64_t>{bench.self}) == bench.self) {
+      if (!port.Relax(~0ull) || --left == 0) return 0;
+    }
+    return left;
   }
 };
 

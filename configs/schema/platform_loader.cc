@@ -13,6 +13,7 @@
 namespace ringpost::config {
 namespace {
 
+constexpr char kBase[] = "base";
 constexpr char kCaches[] = "caches";
 constexpr char kLinkLayer[] = "link_layer";
 
@@ -68,7 +69,12 @@ class Reader {
   }
 
   Platform Read() {
-    for (const MapItem& item : ItemsOf(yaml_, yaml_.root, "")) {
+    const std::vector<MapItem> items = ItemsOf(yaml_, yaml_.root, "");
+    for (const MapItem& item : items) {
+      if (item.key == kBase) ReadBase(item);
+    }
+    for (const MapItem& item : items) {
+      if (item.key == kBase) continue;
       if (item.key == kLinkLayer) {
         platform_.link_layer = Word(item.value, item.key, {"infiniband", "roce"});
       } else if (item.key == kCaches) {
@@ -97,8 +103,26 @@ class Reader {
 
   std::vector<std::string> Blocks() const {
     std::vector<std::string> all(blocks_.begin(), blocks_.end());
-    all.insert(all.end(), {kLinkLayer, kCaches});
+    all.insert(all.end(), {kBase, kLinkLayer, kCaches});
     return all;
+  }
+
+  // Starts from another platform of the same folder, which has no base itself.
+  void ReadBase(const MapItem& item) {
+    const std::string name = ScalarOf(yaml_, item.value, kBase, "name a platform, such as p_ib");
+    const std::string path = PlatformPath(name);
+    if (!std::filesystem::exists(path)) {
+      Fail(item.value, kBase,
+           {fmt::format("there is no platform '{}'", name), Suggestion(name, PlatformNames())});
+    }
+    Reader reader(path);
+    if (reader.yaml_.root[kBase]) {
+      Fail(item.value, kBase, {fmt::format("{} has a base itself", name), "name that one"});
+    }
+    const std::string own_name = platform_.name;
+    platform_ = reader.Read();
+    platform_.name = own_name;
+    seen_ = reader.seen_;
   }
 
   std::string Word(const YAML::Node& node, const std::string& key,
@@ -176,12 +200,13 @@ class Reader {
 
   static Provenance ParseProvenance(const std::string& text) {
     constexpr Provenance kAll[] = {Provenance::kPaper, Provenance::kDatasheet,
-                                   Provenance::kMeasured, Provenance::kFitted};
+                                   Provenance::kMeasured, Provenance::kFitted,
+                                   Provenance::kAssumed};
     for (const Provenance provenance : kAll) {
       if (text == sim::NameOf(provenance)) return provenance;
     }
     throw ValueError{fmt::format("'{}' is not known", text),
-                     "use paper, datasheet, measured or fitted"};
+                     "use paper, datasheet, measured, fitted or assumed"};
   }
 
   static void ParseNumberOf(const std::string& text, const ParameterInfo& info,
@@ -292,12 +317,17 @@ std::string CanonicalText(const sim::Platform& platform) {
   return text;
 }
 
-std::vector<std::string> ParametersOf(const sim::Platform& platform, sim::Provenance provenance) {
-  std::vector<std::string> keys;
-  for (const ParameterInfo& info : sim::Parameters()) {
-    if ((platform.*(info.member)).provenance == provenance) keys.push_back(info.key);
+std::set<std::string> ParametersOf(const std::vector<sim::Platform>& platforms,
+                                   sim::Provenance provenance) {
+  std::set<std::string> texts;
+  for (const sim::Platform& platform : platforms) {
+    for (const ParameterInfo& info : sim::Parameters()) {
+      const Parameter& parameter = platform.*(info.member);
+      if (parameter.provenance != provenance) continue;
+      texts.insert(fmt::format("{}: {}", info.key, NumberText(info, parameter)));
+    }
   }
-  return keys;
+  return texts;
 }
 
 }  // namespace ringpost::config

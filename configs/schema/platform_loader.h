@@ -2,9 +2,11 @@
 //
 // The keys are those of sim::Parameters(), one map each with its number, `provenance` and `source`;
 // link_layer; and the blocks caches.requester_context and caches.responder_context. Every
-// parameter must be there; anything else is an error. Throws ConfigError.
+// parameter must be there, or in the platform that `base` names; anything else is an error. Throws
+// ConfigError.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,7 +22,9 @@ sim::Platform LoadPlatformFile(const std::string& path);
 // of a configuration covers.
 std::string CanonicalText(const sim::Platform& platform);
 
-// Keys of the parameters of this provenance.
-std::vector<std::string> ParametersOf(const sim::Platform& platform, sim::Provenance provenance);
+// The parameters of this provenance, as "nic.transmit: 0 cycles 3.85 ns". What platforms have in
+// common is there once.
+std::set<std::string> ParametersOf(const std::vector<sim::Platform>& platforms,
+                                   sim::Provenance provenance);
 
 }  // namespace ringpost::config

@@ -45,8 +45,9 @@ constexpr char kPlatform[] = R"(
 
 Each is a map with its number, `provenance` and `source`. A time is `value: 369 ns`, or for what a
 GPU does `cycles: 120`, `time: 40 ns` or both: the part that scales with the SM clock and the part
-that does not. Provenance is `paper`, `datasheet`, `measured` or `fitted`. Every parameter must be
-there. `link_layer` is `infiniband` or `roce`; `caches.requester_context` and
+that does not. Provenance is `paper`, `datasheet`, `measured`, `fitted` (to the figures that its
+source names) or `assumed` (no figure depends on it). Every parameter must be there, or in the
+platform that `base` names. `link_layer` is `infiniband` or `roce`; `caches.requester_context` and
 `caches.responder_context` are `{model: infinite}` or `{model: lru, entries_count: 1024}`.
 
 | parameter | unit | meaning |

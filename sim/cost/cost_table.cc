@@ -8,7 +8,8 @@ Duration GpuCosts::Fence(Order order, Scope scope, bool weak_stores_outstanding)
   const bool sequential = order == Order::kSeqCst;
   if (scope == Scope::kSystem) return sequential ? fence_sc_system : fence_acq_rel_system;
   if (sequential) return fence_sc_gpu;
-  return weak_stores_outstanding ? fence_acq_rel_gpu : fence_acq_rel_gpu_idle;
+  if (weak_stores_outstanding) return fence_acq_rel_gpu;
+  return order == Order::kRelease ? release_gpu_idle : fence_acq_rel_gpu_idle;
 }
 
 namespace {
@@ -32,6 +33,7 @@ GpuCosts MakeGpuCosts(const Platform& p, double mhz) {
   c.fence_cta = time(p.fence_cta);
   c.fence_acq_rel_gpu = time(p.fence_acq_rel_gpu);
   c.fence_acq_rel_gpu_idle = time(p.fence_acq_rel_gpu_idle);
+  c.release_gpu_idle = time(p.release_gpu_idle);
   c.fence_sc_gpu = time(p.fence_sc_gpu);
   c.fence_acq_rel_system = time(p.fence_acq_rel_system);
   c.fence_sc_system = time(p.fence_sc_system);
@@ -50,8 +52,8 @@ CostTable MakeCostTable(const Platform& p, double sm_clock_mhz) {
   const auto time = [mhz](const Parameter& parameter) { return TimeOf(parameter, mhz); };
   table.sms_count = static_cast<uint32_t>(p.sms_count.value);
   table.gpu = MakeGpuCosts(p, mhz);
-  table.path = {time(p.doorbell_delivery), time(p.read_gpu), time(p.read_host),
-                time(p.write_gpu), time(p.write_host)};
+  table.path = {time(p.doorbell_delivery), time(p.read_gpu), time(p.read_host), time(p.write_gpu),
+                time(p.write_host)};
   table.nic = {time(p.doorbell_service), time(p.fetch_service), time(p.qp_serial),
                time(p.transmit),         time(p.receive),       time(p.cqe_service),
                time(p.nic_latency),      time(p.context_miss)};

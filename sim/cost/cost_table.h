@@ -11,7 +11,7 @@ struct GpuCosts {
   Duration wqe_build, wqe_segment, store_port, payload_load, payload_store;
   Duration store_issue, doorbell_store, load_local, load_gpu, load_host;
   Duration atomic_gpu, atomic_host, atomic_same_address;
-  Duration fence_cta, fence_acq_rel_gpu, fence_acq_rel_gpu_idle, fence_sc_gpu;
+  Duration fence_cta, fence_acq_rel_gpu, fence_acq_rel_gpu_idle, release_gpu_idle, fence_sc_gpu;
   Duration fence_acq_rel_system, fence_sc_system;
   Duration warp_sync, shuffle, spin;
 

@@ -29,7 +29,9 @@ std::vector<ParameterInfo> MakeParameters() {
       {"gpu.fence_acq_rel_gpu", &P::fence_acq_rel_gpu, Unit::kTime,
        "release or acq_rel at GPU scope with weak stores outstanding"},
       {"gpu.fence_acq_rel_gpu_idle", &P::fence_acq_rel_gpu_idle, Unit::kTime,
-       "release or acq_rel at GPU scope with no weak store outstanding"},
+       "acq_rel at GPU scope with no weak store outstanding"},
+      {"gpu.release_gpu_idle", &P::release_gpu_idle, Unit::kTime,
+       "release at GPU scope with no weak store outstanding"},
       {"gpu.fence_sc_gpu", &P::fence_sc_gpu, Unit::kTime, "fence.sc at GPU scope"},
       {"gpu.fence_acq_rel_system", &P::fence_acq_rel_system, Unit::kTime,
        "release or acq_rel at system scope"},
@@ -74,6 +76,8 @@ const char* NameOf(Provenance provenance) {
       return "measured";
     case Provenance::kFitted:
       return "fitted";
+    case Provenance::kAssumed:
+      return "assumed";
   }
   return "fitted";
 }

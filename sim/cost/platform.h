@@ -16,7 +16,8 @@
 
 namespace ringpost::sim {
 
-enum class Provenance : uint8_t { kPaper, kDatasheet, kMeasured, kFitted };
+// An assumed number is one that no covered figure depends on.
+enum class Provenance : uint8_t { kPaper, kDatasheet, kMeasured, kFitted, kAssumed };
 
 // One number of a platform file. Which fields are used depends on its unit (see Unit).
 struct Parameter {
@@ -46,25 +47,26 @@ struct Platform {
   Parameter store_port;    // each further lane of an SM that stores a WQE alongside
   Parameter payload_load;  // 16 bytes of payload read by a thread
   Parameter payload_store;
-  Parameter store_issue;          // one posted word store
-  Parameter doorbell_store;       // one posted 64-bit store to the UAR
-  Parameter load_local;           // thread-scope load that hits L1
-  Parameter load_gpu;             // load served by L2 (round trip)
-  Parameter load_host;            // load of host memory over the bus (round trip)
-  Parameter atomic_gpu;           // atomic at L2 (round trip)
-  Parameter atomic_host;          // atomic on host memory (round trip)
-  Parameter atomic_same_address;  // service time of one address
-  Parameter fence_cta;            // any fence at CTA scope
-  Parameter fence_acq_rel_gpu;    // with weak stores outstanding: until they are in L2
-  Parameter fence_acq_rel_gpu_idle;
+  Parameter store_issue;             // one posted word store
+  Parameter doorbell_store;          // one posted 64-bit store to the UAR
+  Parameter load_local;              // thread-scope load that hits L1
+  Parameter load_gpu;                // load served by L2 (round trip)
+  Parameter load_host;               // load of host memory over the bus (round trip)
+  Parameter atomic_gpu;              // atomic at L2 (round trip)
+  Parameter atomic_host;             // atomic on host memory (round trip)
+  Parameter atomic_same_address;     // service time of one address
+  Parameter fence_cta;               // any fence at CTA scope
+  Parameter fence_acq_rel_gpu;       // with weak stores outstanding: until they are in L2
+  Parameter fence_acq_rel_gpu_idle;  // with none outstanding: what is left is the acquire
+  Parameter release_gpu_idle;        // a release, which acquires nothing, with none outstanding
   Parameter fence_sc_gpu;
   Parameter fence_acq_rel_system;
   Parameter fence_sc_system;
   Parameter warp_sync, shuffle, spin;  // spin: the rest of a polling turn
 
   // Paths between GPU, host and NIC.
-  Parameter doorbell_delivery;     // UAR store to NIC
-  Parameter read_gpu, read_host;   // NIC reads memory: round trip
+  Parameter doorbell_delivery;      // UAR store to NIC
+  Parameter read_gpu, read_host;    // NIC reads memory: round trip
   Parameter write_gpu, write_host;  // NIC writes memory: until it is visible at home
 
   // NIC stages: each FIFO stage has a service time; `latency` is the pipeline each way.

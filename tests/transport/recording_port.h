@@ -141,7 +141,6 @@ class RecordingPort {
   }
 
   void GatherInline(uint64_t) {}
-
   template <Order O, Scope S>
   void Fence(const QpView&) {
     events.push_back({EventKind::kFence, O, S, 0, 0, 0});

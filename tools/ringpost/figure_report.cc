@@ -133,10 +133,12 @@ Summary Summarize(const std::vector<Verdict>& verdicts) {
       ++(verdict.status == Status::kHit ? summary.hit : summary.miss);
     }
   }
+  std::vector<sim::Platform> platforms;
   for (const std::string& name : PlatformsOf(verdicts)) {
-    const auto fitted = config::ParametersOf(config::LoadPlatform(name), sim::Provenance::kFitted);
-    summary.fitted_parameters += static_cast<int>(fitted.size());
+    platforms.push_back(config::LoadPlatform(name));
   }
+  summary.fitted_parameters =
+      static_cast<int>(config::ParametersOf(platforms, sim::Provenance::kFitted).size());
   return summary;
 }
 

@@ -82,10 +82,10 @@ class RowReader {
   void ReadField(const MapItem& item) {
     const std::string& key = item.key;
     const auto texts = {
-        std::pair{"id", &row_.id},   {"system", &row_.system}, {"platform", &row_.platform},
-        {"unit", &row_.unit},        {"source", &row_.source}, {"table", &row_.table},
-        {"role", &row_.role},        {"metric", &row_.metric}, {"experiment", &row_experiment_},
-        {"value_of", &row_.value_of}};
+        std::pair{"id", &row_.id}, {"system", &row_.system},    {"platform", &row_.platform},
+        {"unit", &row_.unit},      {"source", &row_.source},    {"table", &row_.table},
+        {"role", &row_.role},      {"metric", &row_.metric},    {"experiment", &row_experiment_},
+        {"note", &row_.note},      {"value_of", &row_.value_of}};
     for (const auto& [name, field] : texts) {
       if (key == name) {
         *field = Text(item);
@@ -100,8 +100,8 @@ class RowReader {
     if (key == "sweep") sweep_ = item.value;
     ReadShape(item);
     static const std::set<std::string> known = {
-        "tolerance", "set",  "runs", "sweep",      "rank",       "flat",         "falls",
-        "linear_in", "kind", "note", "conditions", "latency_us", "goodput_gb_s", "at_least"};
+        "tolerance", "set",  "runs",       "sweep",      "rank",         "flat",    "falls",
+        "linear_in", "kind", "conditions", "latency_us", "goodput_gb_s", "at_least"};
     if (!known.contains(key)) {
       Fail(item.key_node, key,
            {"there is no such key",

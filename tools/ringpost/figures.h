@@ -40,6 +40,7 @@ struct FigureShape {
 
 struct FigureRow {
   std::string id, system, platform, metric, unit, source, role;
+  std::string note;       // what there is to say about it: the reason of a miss, say
   std::string table;      // part of the source: "Table 3"
   std::string published;  // as written
   std::optional<double> value;

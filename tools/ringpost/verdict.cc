@@ -163,6 +163,7 @@ Verdict Judge(const FigureRow& row, Runs& runs) {
   } else {
     JudgeValue(verdict);
   }
+  if (verdict.status == Status::kMiss && !row.note.empty()) verdict.reason += "; " + row.note;
   return verdict;
 }
 
