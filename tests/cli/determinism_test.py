@@ -65,7 +65,8 @@ class Determinism(unittest.TestCase):
     def test_another_seed_is_another_run(self):
         first = self.run_in("seed 7")
         other = self.run_in("seed 8", "--seed", "8")
-        self.assertNotEqual(json.loads(first[1])["config_hash"], json.loads(other[1])["config_hash"])
+        hashes = [json.loads(run[1])["config_hash"] for run in (first, other)]
+        self.assertNotEqual(hashes[0], hashes[1])
         self.assertNotEqual(first[2], other[2])
 
 

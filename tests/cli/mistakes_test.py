@@ -30,7 +30,8 @@ class Mistakes(unittest.TestCase):
         run = ringpost("run", path, "--json", self.json, "--trace",
                        os.path.join(self.folder, "trace.json"))
         self.assertEqual((run.returncode, run.stdout), (2, ""), run.stderr)
-        pattern = rf"{re.escape(path)}:{line}:\d+: {re.escape(key)}: [^;\n]+; [^\n]*{remedy}[^\n]*\n"
+        place = rf"{re.escape(path)}:{line}:\d+: {re.escape(key)}"
+        pattern = rf"{place}: [^;\n]+; [^\n]*{remedy}[^\n]*\n"
         self.assertRegex(run.stderr, rf"\A{pattern}\Z")
         self.assertEqual(sorted(os.listdir(self.folder)), before)
         with open(self.json, encoding="utf-8") as file:
@@ -61,7 +62,8 @@ class Mistakes(unittest.TestCase):
         self.assert_refused(os.path.join(self.folder, "nowhere.yaml"), 1, "file", ".+")
 
     def test_truncated_file(self):
-        self.assert_text_refused("seed: 1\nworkload: {kind: put_latency, payl", 2, "YAML", "complete or correct")
+        text = "seed: 1\nworkload: {kind: put_latency, payl"
+        self.assert_text_refused(text, 2, "YAML", "complete or correct")
 
     def test_unknown_platform(self):
         self.assert_text_refused("seed: 1\nplatform: p_none\n", 2, "platform", "p_ib")

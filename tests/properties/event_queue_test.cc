@@ -1,9 +1,10 @@
 // The order of events: WheelQueue against HeapQueue, and Channel against single events.
+#include "sim/engine/event_queue.h"
+
 #include <boost/test/unit_test.hpp>
 #include <vector>
 
 #include "sim/engine/engine.h"
-#include "sim/engine/event_queue.h"
 #include "sim/engine/random.h"
 #include "tests/seed.h"
 
@@ -11,8 +12,8 @@ namespace ringpost::sim {
 namespace {
 
 // How far ahead of the present events lie: equal times, one bucket, the wheel, and beyond it.
-constexpr int64_t kReaches[] = {1, 3'000, 100'000, 16'000'000, 17'000'000, 40'000'000,
-                                5'000'000'000};
+constexpr int64_t kReaches[] = {1,          3'000,      100'000,      16'000'000,
+                                17'000'000, 40'000'000, 5'000'000'000};
 
 struct Item {
   Item* next = nullptr;

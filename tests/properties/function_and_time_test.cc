@@ -44,8 +44,8 @@ Program RandomProgram(uint64_t seed) {
   program.qps.resize(1 + random.Below(4));
   for (QpProgram& qp : program.qps) {
     qp.source = static_cast<uint32_t>(random.Below(program.nodes));
-    qp.target = (qp.source + 1 + static_cast<uint32_t>(random.Below(program.nodes - 1))) %
-                program.nodes;
+    qp.target =
+        (qp.source + 1 + static_cast<uint32_t>(random.Below(program.nodes - 1))) % program.nodes;
     for (uint32_t i = 0; i < kSlots; ++i) {
       constexpr uint32_t kLargest[] = {28, 100, 5000, kSlotBytes};
       const auto kind = static_cast<Operation::Kind>(random.Below(6));
@@ -69,8 +69,8 @@ struct Outcome {
 struct Side {
   QpView view;
   QpTable table;
-  RegisteredMemory local;    // sources of puts, targets of gets: one slot for each operation
-  RegisteredMemory remote;   // targets of puts and sources of gets
+  RegisteredMemory local;   // sources of puts, targets of gets: one slot for each operation
+  RegisteredMemory remote;  // targets of puts and sources of gets
   RegisteredMemory signals;
 };
 
@@ -252,8 +252,8 @@ BOOST_AUTO_TEST_CASE(CostsAndCachesChangeNeitherMemoryNorCompletions) {
   for (uint64_t i = 0; i < 12; ++i) {
     const uint64_t seed = sim::Mix(TestSeed()) + i;
     const Program program = RandomProgram(seed);
-    const std::string where = "seed " + std::to_string(TestSeed()) + ", program " +
-                              std::to_string(i);
+    const std::string where =
+        "seed " + std::to_string(TestSeed()) + ", program " + std::to_string(i);
     const Outcome expected = OutcomeOf(program, platform, 64);
     BOOST_TEST(expected.violations == 0u, where);
     const Outcome free = OutcomeOf(program, Free(platform), 64);
@@ -277,15 +277,16 @@ BOOST_AUTO_TEST_CASE(TheLengthOfRunsChangesNothingAtAll) {
     program.qps.push_back(RandomProgram(~seed).qps.front());
     program.qps[1].source = program.qps[0].target;
     program.qps[1].target = program.qps[0].source;
-    const std::string where = "seed " + std::to_string(TestSeed()) + ", program " +
-                              std::to_string(i);
+    const std::string where =
+        "seed " + std::to_string(TestSeed()) + ", program " + std::to_string(i);
     for (const sim::Platform& one : {platform, WithCache(Perturbed(platform, seed), 1)}) {
       const Outcome whole = OutcomeOf(program, one, 64);
       const Outcome single = OutcomeOf(program, one, 1);
       CheckSame(whole, single, where);
       BOOST_TEST(whole.end.ps == single.end.ps, where);
-      BOOST_TEST(whole.counters == single.counters,
-                 where << ":\n" << whole.counters << "\n" << single.counters);
+      BOOST_TEST(whole.counters == single.counters, where << ":\n"
+                                                          << whole.counters << "\n"
+                                                          << single.counters);
     }
   }
 }

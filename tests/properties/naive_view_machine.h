@@ -115,7 +115,7 @@ class NaiveViewMachine {
   struct NaiveAgent {
     AgentPlace place;
     NaiveView view;
-    NaiveReleased fenced;                         // covered by its last release fences, by scope
+    NaiveReleased fenced;                           // covered by its last release fences, by scope
     std::array<NaiveView, kScopes + 1> acquirable;  // read, but not yet acquired
   };
 

@@ -36,9 +36,9 @@ RandomProgram::RandomProgram(VisibilityMode mode, bool nic_reads_l2, uint64_t se
 }
 
 void RandomProgram::AddAgents() {
-  places_ = {{AgentKind::kGpuThread, 0, 0, 0},  {AgentKind::kGpuThread, 0, 0, 0},
-             {AgentKind::kGpuThread, 0, 0, 1},  {AgentKind::kGpuThread, 0, 1, 2},
-             {AgentKind::kNic, 0, 0, 0},        {AgentKind::kNic, 0, 0, 0},
+  places_ = {{AgentKind::kGpuThread, 0, 0, 0},   {AgentKind::kGpuThread, 0, 0, 0},
+             {AgentKind::kGpuThread, 0, 0, 1},   {AgentKind::kGpuThread, 0, 1, 2},
+             {AgentKind::kNic, 0, 0, 0},         {AgentKind::kNic, 0, 0, 0},
              {AgentKind::kGpuThread, 1, 10, 10}, {AgentKind::kNic, 1, 0, 0},
              {AgentKind::kHostThread, 0, 0, 0}};
   for (const AgentPlace& place : places_) {
@@ -59,9 +59,7 @@ void RandomProgram::AddRegions() {
   }
 }
 
-bool RandomProgram::IsDevice(AgentId agent) const {
-  return places_[agent].kind == AgentKind::kNic;
-}
+bool RandomProgram::IsDevice(AgentId agent) const { return places_[agent].kind == AgentKind::kNic; }
 
 // Few threads and few words in each program, so that they meet often.
 void RandomProgram::ChooseActive() {
@@ -186,8 +184,8 @@ void RandomProgram::CompareDepths() {
       if (naive == actual) continue;
       Differ("agent " + std::to_string(agent) + " may read " + std::to_string(actual) +
              " older messages of cell " + std::to_string((cell >> 32) - 1) + "." +
-             std::to_string((cell % 4096 - kFirstCell) / kCellBytes) +
-             ", but the meaning allows " + std::to_string(naive));
+             std::to_string((cell % 4096 - kFirstCell) / kCellBytes) + ", but the meaning allows " +
+             std::to_string(naive));
       return;
     }
   }

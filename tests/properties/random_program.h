@@ -91,8 +91,8 @@ class RandomProgram {
   std::vector<uint64_t> regions_;
   std::vector<Home> homes_;
   std::vector<uint64_t> cells_;
-  std::vector<AgentId> threads_;      // that take part
-  std::vector<uint64_t> words_;       // where shared words are
+  std::vector<AgentId> threads_;                       // that take part
+  std::vector<uint64_t> words_;                        // where shared words are
   std::vector<Place> stored_ = std::vector<Place>(1);  // by number
   std::vector<HandOver> doorbells_;
   std::string difference_;

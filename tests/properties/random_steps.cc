@@ -98,8 +98,7 @@ void RandomProgram::WeakRead(AgentId agent) {
 // A device's write is in flight until its time comes.
 void RandomProgram::DeviceWrite(AgentId device) {
   const Range range = AnyRange(device);
-  local_[device] =
-      Later(local_[device], engine_.Now()) + Duration{static_cast<int64_t>(Below(60))};
+  local_[device] = Later(local_[device], engine_.Now()) + Duration{static_cast<int64_t>(Below(60))};
   Say("device write", device, range, -1, -1);
   const std::vector<NaiveMessage> messages = Messages(device, range, {});
   memory_.WriteFromDevice(At(device, range.address), TokensOf(messages, range).data(),

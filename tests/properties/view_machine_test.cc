@@ -16,10 +16,10 @@ void RunPrograms(VisibilityMode mode, bool nic_reads_l2) {
   for (uint64_t i = 0; i < kPrograms; ++i) {
     RandomProgram program(mode, nic_reads_l2, Mix(TestSeed()) + i);
     const std::string difference = program.Run(kSteps);
-    BOOST_REQUIRE_MESSAGE(difference.empty(),
-                          "seed " << TestSeed() << ", program " << i << ", nic_reads_l2 "
-                                  << nic_reads_l2 << ": " << difference << "\n"
-                                  << program.Log());
+    BOOST_REQUIRE_MESSAGE(difference.empty(), "seed " << TestSeed() << ", program " << i
+                                                      << ", nic_reads_l2 " << nic_reads_l2 << ": "
+                                                      << difference << "\n"
+                                                      << program.Log());
   }
 }
 

@@ -48,10 +48,8 @@ struct Machine {
   // Rings after a fence of this scope; the NIC then uses 8 bytes at `address` as a WQE.
   void FenceAndRing(uint64_t address, Scope scope) {
     memory.Fence(writer, Order::kAcqRel, scope);
-    memory.AcceptDoorbell(nic,
-                          memory.Release(writer, Order::kRelaxed, Scope::kSystem, kBellSite));
-    memory.Check(At(nic, address, {}), 8, nullptr,
-                 {sim::Consumer::kNicWqe, 0x123, 5, kBellSite});
+    memory.AcceptDoorbell(nic, memory.Release(writer, Order::kRelaxed, Scope::kSystem, kBellSite));
+    memory.Check(At(nic, address, {}), 8, nullptr, {sim::Consumer::kNicWqe, 0x123, 5, kBellSite});
   }
   uint64_t Reports() { return memory.Reports().Count(); }
   std::string Line() {

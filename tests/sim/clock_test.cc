@@ -1,9 +1,10 @@
 // Clocks: who knows of which stores.
+#include "sim/memory/clock.h"
+
 #include <boost/test/unit_test.hpp>
 #include <map>
 
 #include "sim/engine/random.h"
-#include "sim/memory/clock.h"
 #include "tests/seed.h"
 
 namespace ringpost::sim {

@@ -1,4 +1,6 @@
 // Fibres: the stacks that simulated threads run on.
+#include "sim/engine/fibre.h"
+
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -7,8 +9,6 @@
 #include <cstdio>
 #include <deque>
 #include <string>
-
-#include "sim/engine/fibre.h"
 
 namespace ringpost::sim {
 namespace {

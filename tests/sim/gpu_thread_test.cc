@@ -195,8 +195,8 @@ BOOST_FIXTURE_TEST_CASE(RelaxReturnsFalseOnceTheDeadlineHasPassed, FabricFixture
     } while (port.Relax(kDeadline));
     BOOST_TEST(port.Now() >= kDeadline);
     BOOST_TEST(last <= kDeadline);
-    const uint64_t turn = static_cast<uint64_t>(
-        (fabric.Costs().gpu.load_gpu + fabric.Costs().gpu.spin).ps);
+    const uint64_t turn =
+        static_cast<uint64_t>((fabric.Costs().gpu.load_gpu + fabric.Costs().gpu.spin).ps);
     BOOST_TEST(port.Now() <= kDeadline + 2 * turn);
     BOOST_TEST((parks ? turns <= 3 : turns >= kDeadline / turn));
   });
