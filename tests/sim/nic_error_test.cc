@@ -114,7 +114,7 @@ BOOST_FIXTURE_TEST_CASE(AnErrorCqeHasTheBytesOfTheContract, NicFixture) {
   RingProducer(2);
   RunAll();
   const abi::Cqe& cqe = dma.cqes.at(1);
-  BOOST_TEST(cqe.op_own >> 4 == 0xd);
+  BOOST_TEST((cqe.op_own >> 4) == 0xd);
   BOOST_TEST(ByteOf(cqe, 55) == 0x13);
   BOOST_TEST(ByteOf(cqe, 54) == 0x88);
   BOOST_TEST(ByteOf(cqe, 56) == 0x10);
