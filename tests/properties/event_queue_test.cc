@@ -151,6 +151,13 @@ BOOST_AUTO_TEST_CASE(AChannelDeliversInTheOrderInWhichSingleEventsWouldFire) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(EventsOfEqualTimeFireInTheOrderInWhichTheyWereScheduled) {
+  const std::vector<Fired> fired = OneByOne({{500, 0}, {100, 0}, {500, 0}, {100, 0}, {500, 0}});
+  const std::vector<Fired> expected = {
+      {1, Time{100}}, {3, Time{100}}, {0, Time{500}}, {2, Time{500}}, {4, Time{500}}};
+  BOOST_TEST((fired == expected));
+}
+
 BOOST_AUTO_TEST_CASE(TimeAdvancesOnlyWhereNothingHappensBefore) {
   Engine engine;
   Recorder recorder{&engine, {}};
