@@ -16,8 +16,7 @@ bool LaunchOn(Fabric& fabric, uint32_t rank, const config::Config& config, uint3
   sim::LaunchShape shape;
   shape.threads = threads;
   shape.sms = static_cast<uint32_t>(config.workload.sms_count);
-  shape.threads_per_block = (threads + shape.sms - 1) / shape.sms;
-  if (shape.threads_per_block > 1024) shape.threads_per_block = 1024;
+  shape.threads_per_block = ThreadsPerBlock(config, threads);
   return VisitPair(NameOf(config.transport.publication), NameOf(config.transport.ordering),
                    [&]<class Publication, class Ordering>() {
                      fabric.Launch(rank, shape, [kernel](SimPort& port) mutable {

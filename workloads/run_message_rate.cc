@@ -48,11 +48,13 @@ Layout LayoutOf(const config::Config& config) {
   return layout;
 }
 
+// A cooperative QP is shared when more than one warp uses it; a small block makes small warps.
 bool Shares(const config::Config& config, const Layout& layout) {
-  if (config.transport.publication == config::Publication::kCooperative) {
-    return layout.threads_per_qp > sim::kLanesPerWarp;
+  if (config.transport.publication != config::Publication::kCooperative) {
+    return layout.threads_per_qp > 1;
   }
-  return layout.threads_per_qp > 1;
+  const uint32_t warp = std::min(sim::kLanesPerWarp, ThreadsPerBlock(config, layout.threads));
+  return layout.threads_per_qp > warp;
 }
 
 // Every slot must hold the word of the last message that went there.

@@ -1,5 +1,7 @@
 #include "workloads/setup.h"
 
+#include <algorithm>
+
 namespace ringpost::workloads {
 
 std::string_view NameOf(config::Publication publication) {
@@ -49,6 +51,12 @@ RegisteredMemory AllocateOn(Fabric& fabric, uint32_t rank, Placement placement, 
   if (memory.Ok()) return memory.Value();
   outcome.Fail(memory.Message());
   return {};
+}
+
+uint32_t ThreadsPerBlock(const config::Config& config, uint32_t threads) {
+  constexpr uint32_t kLargestBlock = 1024;
+  const uint32_t sms = static_cast<uint32_t>(config.workload.sms_count);
+  return std::min(kLargestBlock, (threads + sms - 1) / sms);
 }
 
 bool SendsInline(const config::Config& config) {

@@ -32,6 +32,9 @@ RegisteredMemory AllocateOn(Fabric& fabric, uint32_t rank, Placement placement, 
 // How the payload travels: in the WQE, or behind a pointer.
 bool SendsInline(const config::Config& config);
 
+// Threads are spread evenly over the SMs, in blocks of at most 1,024 (CUDA's limit).
+uint32_t ThreadsPerBlock(const config::Config& config, uint32_t threads);
+
 // The QPs of one thread, for its Endpoint: all of them lead to the one peer.
 inline QpTable TableFor(const std::vector<QpView>& views, uint32_t selected) {
   const uint32_t count = static_cast<uint32_t>(views.size());

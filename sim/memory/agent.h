@@ -37,6 +37,8 @@ struct Released : boost::intrusive_ref_counter<Released, boost::thread_unsafe_co
   // Made by a release of one agent: whoever knows this agent up to this stamp knows all of it.
   AgentId owner = 0;
   uint64_t owner_stamp = 0;  // 0: none
+  // Carries what stores of others did, which its writer need not know itself.
+  bool continues = false;
 };
 using ReleasedRef = boost::intrusive_ptr<Released>;
 

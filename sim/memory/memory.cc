@@ -351,6 +351,7 @@ void Memory::ContinueRelease(Origin& origin) {
   if (read.released == nullptr && read.self_scope < 0) return;
   if (read.released == origin.released && read.self_scope < 0) return;
   ReleasedRef joined(new Released);
+  joined->continues = true;
   if (origin.released != nullptr) joined->by_scope = origin.released->by_scope;
   for (int scope = 0; scope < kScopes; ++scope) {
     JoinCarried(joined->by_scope[scope], read, scope, false);

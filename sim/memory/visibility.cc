@@ -70,10 +70,12 @@ int Memory::EdgeSlot(AgentId writer, AgentId reader, Home home) const {
 
 // Joins into `view` what a strong store carries to those within `scope`.
 void Memory::JoinCarried(View& view, const Acquirable& store, int scope, bool local_only) {
-  // Whoever knows of this store already knows all that it carries.
   const ClockRef& clock = local_only ? view.local : view.system;
-  if (store.self_scope >= scope && store.stamp <= clock.Of(store.writer)) return;
   const Released* released = store.released.get();
+  // Whoever knows of this store already knows what its writer knew then, which is all it carries
+  // unless it carries on a release sequence.
+  const bool own = released == nullptr || !released->continues;
+  if (own && store.self_scope >= scope && store.stamp <= clock.Of(store.writer)) return;
   const bool known = released == nullptr || (released->owner_stamp != 0 &&
                                              released->owner_stamp <= clock.Of(released->owner));
   if (!known) {
