@@ -20,6 +20,7 @@ libcli11-dev            reads command lines
 nlohmann-json3-dev      writes and reads JSON
 libbenchmark-dev        runs benchmarks
 libnlopt-cxx-dev        fits parameters to measurements
+libpcap-dev             writes captures of packets
 libibverbs-dev          rdma-core, for real ConnectX NICs and for the byte contract's test
 EOF
   # A user who only builds and runs does not need them; the checks of .ci/run do.
