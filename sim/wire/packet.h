@@ -12,7 +12,8 @@
 
 namespace ringpost::sim::wire {
 
-// Payload: most messages of a GPU transport fit without an allocation. A packet holds one MTU at most.
+// Payload: most messages of a GPU transport fit without an allocation. A packet holds one MTU at
+// most.
 using Payload = boost::container::small_vector<uint8_t, 32>;
 
 struct Packet {
