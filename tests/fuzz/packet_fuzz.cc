@@ -1,7 +1,8 @@
 // Any bytes, taken for a frame of each link and for a packet without a carrier.
 //
-// What is decoded must come back after being encoded. A fuzzer does not guess checksums, so that
-// each input is tried a second time with the right ones.
+// What is decoded must be encoded as the same bytes, but for the reserved ones. A fuzzer does not
+// guess checksums, so that each input is tried a second time with the right ones.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -62,14 +63,27 @@ void TryFrame(Link link, std::span<const uint8_t> bytes) {
   RINGPOST_CHECK(std::get<Frame>(again) == *frame, "an encoded packet is another one");
 }
 
-void TryHeaders(std::span<const uint8_t> bytes) {
-  ByteReader reader(bytes);
+// The bytes with zeros where a sender has to put them and a receiver does not look.
+Bytes WithoutReserved(std::span<const uint8_t> input, Opcode opcode) {
+  Bytes bytes(input.begin(), input.end());
+  const size_t padding = bytes[1] >> 4 & 3;
+  bytes[4] &= 0xc0;
+  bytes[8] &= 0x80;
+  if (HasDeth(opcode)) bytes[kBthBytes + 4] = 0;
+  if (HasDcHeader(opcode)) bytes[kBthBytes + 8] = 0;
+  if (opcode == Opcode::kCnp) std::fill(bytes.begin() + kBthBytes, bytes.end(), 0);
+  std::fill(bytes.end() - static_cast<ptrdiff_t>(padding), bytes.end(), 0);
+  return bytes;
+}
+
+void TryHeaders(std::span<const uint8_t> input) {
+  ByteReader reader(input);
   const Packet packet = DecodeTransport(reader);
   if (reader.Failed()) return;
   ByteWriter writer;
   EncodeTransport(packet, writer);
-  ByteReader again(writer.Written());
-  RINGPOST_CHECK(DecodeTransport(again) == packet, "an encoded packet is another one");
+  RINGPOST_CHECK(writer.Release() == WithoutReserved(input, packet.opcode),
+                 "a packet is encoded as other bytes");
 }
 
 void TryAll(std::span<const uint8_t> input) {
