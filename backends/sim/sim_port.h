@@ -35,12 +35,12 @@ class BasicSimPort : private SimWords {
   template <Order O, Scope S, class T>
   T Load(Ref<T> word, Site site = Site::Here()) {
     if constexpr (S == Scope::kThread) {
-      thread_.Spend(thread_.l1_cold ? costs_.load_gpu : costs_.load_local);
-      thread_.l1_cold = false;
+      thread_.Spend(thread_.L1Cold() ? costs_.load_gpu : costs_.load_local);
+      thread_.L1Cold() = false;
       return static_cast<T>(memory_.Load(At(word.address, site), sizeof(T), O, S));
     } else {
       const T value = static_cast<T>(LoadShared(word.address, sizeof(T), O, S, site));
-      if constexpr (O != Order::kRelaxed) thread_.l1_cold = true;
+      if constexpr (O != Order::kRelaxed) thread_.L1Cold() = true;
       return value;
     }
   }
@@ -85,7 +85,7 @@ class BasicSimPort : private SimWords {
   void StorePayload(uint64_t target, const void* source, uint64_t bytes, Site site = Site::Here()) {
     thread_.NoteEffect();
     thread_.Spend(costs_.payload_store * Chunks(bytes));
-    thread_.weak_stores_outstanding = true;
+    thread_.WeakStoresOutstanding() = true;
     const bool written = memory_.Write(At(target, site), source, bytes, costs_.fence_acq_rel_gpu);
     RINGPOST_CHECK(written, "a thread stored outside allocated memory");
   }
@@ -99,10 +99,11 @@ class BasicSimPort : private SimWords {
 
   void StoreWqe(const QpView& qp, uint64_t index, const abi::Segment* segments, uint32_t count,
                 Site site = Site::Here()) {
+    memory_.Prefetch(qp.sq + MaskSlot(qp, index) * abi::kWqebbBytes);
     thread_.NoteEffect();
     const uint32_t lanes = thread_.MyGpu().LanesOn(thread_.MyWarp().Sm());
     thread_.Spend(costs_.wqe_build + costs_.wqe_segment * count + costs_.store_port * (lanes - 1));
-    thread_.weak_stores_outstanding = true;
+    thread_.WeakStoresOutstanding() = true;
     for (uint32_t done = 0; done < count; done += abi::kSegmentsPerWqebb) {
       const uint64_t block = index + done / abi::kSegmentsPerWqebb;
       const uint64_t slot = MaskSlot(qp, block);

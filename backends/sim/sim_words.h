@@ -72,11 +72,11 @@ class SimWords {
   // What a fence, or the fence inside a release, costs here.
   void FenceFor(Order order, Scope scope) {
     thread_.NoteEffect();
-    thread_.Spend(costs_.Fence(order, scope, thread_.weak_stores_outstanding));
+    thread_.Spend(costs_.Fence(order, scope, thread_.WeakStoresOutstanding()));
     const bool releases = order != Order::kAcquire && order != Order::kRelaxed;
-    if (releases && scope >= Scope::kGpu) thread_.weak_stores_outstanding = false;
+    if (releases && scope >= Scope::kGpu) thread_.WeakStoresOutstanding() = false;
     // An acquire drops L1, so the next look at this thread's own words goes to L2.
-    if (order == Order::kAcquire && scope >= Scope::kGpu) thread_.l1_cold = true;
+    if (order == Order::kAcquire && scope >= Scope::kGpu) thread_.L1Cold() = true;
   }
 
   sim::GpuThread& thread_;

@@ -83,6 +83,9 @@ class Channel {
     node_ = engine.Register(&Channel::Fire, this);
   }
 
+  // Called with the item that leaves next: for what its sink will touch in the host's memory.
+  void PrepareWith(Sink prepare) { prepare_ = prepare; }
+
   // Keeps the order of `due`; an earlier item is sorted in from the tail.
   void Put(Time due, T& item) {
     item.due = due;
@@ -109,11 +112,19 @@ class Channel {
     if (item == nullptr || channel.engine_->Now() < item->due) return;
     channel.head_ = item->next;
     if (channel.head_ != nullptr) {
+      if (channel.head_->next != nullptr) Prefetch(*channel.head_->next);
+      if (channel.prepare_ != nullptr) channel.prepare_(channel.context_, *channel.head_);
       channel.engine_->ScheduleAs(channel.head_->due, channel.node_, channel.head_->sequence);
     } else {
       channel.tail_ = nullptr;
     }
     channel.sink_(channel.context_, *item);
+  }
+
+  // It has gone cold while it waited behind others.
+  static void Prefetch(const T& item) {
+    const char* bytes = reinterpret_cast<const char*>(&item);
+    for (size_t i = 0; i < sizeof(T); i += 64) __builtin_prefetch(bytes + i, 1);
   }
 
   void InsertSorted(T& item) {
@@ -127,6 +138,7 @@ class Channel {
 
   Engine* engine_ = nullptr;
   Sink sink_ = nullptr;
+  Sink prepare_ = nullptr;
   void* context_ = nullptr;
   T* head_ = nullptr;
   T* tail_ = nullptr;

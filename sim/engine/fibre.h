@@ -57,9 +57,15 @@ class Fibre {
   void Yield();
   bool Done() const { return done_; }
   size_t Stack() const { return stack_; }
+  // Brings the frames that the next Resume will run on into the host's caches.
+  void Prefetch() const {
+    const char* frame = static_cast<const char*>(context_);
+    for (size_t i = 0; i < kHotStack; i += 64) __builtin_prefetch(frame + i, 1);
+  }
 
  private:
   struct Trampoline;
+  static constexpr size_t kHotStack = 768;  // what a put of the transport has on the stack
   void SwitchOut(bool last);
 
   void* context_ = nullptr;

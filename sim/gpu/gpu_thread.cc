@@ -7,6 +7,14 @@
 
 namespace ringpost::sim {
 
+namespace {
+
+// A warp's lanes run one after the other on stacks that have gone cold since: each is asked for
+// while those before it run.
+constexpr size_t kAhead = 3;
+
+}  // namespace
+
 void Warp::AddLane(GpuThread& lane, AgentId agent) {
   lanes_.push_back(&lane);
   agents_.push_back(agent);
@@ -32,7 +40,10 @@ void Warp::RunReleased() {
       if (!lane->Done()) latest = Later(latest, lane->Local());
     }
     latest += cost_;
-    for (GpuThread* lane : lanes_) {
+    for (size_t i = 0; i < lanes_.size(); ++i) {
+      GpuThread* lane = lanes_[i];
+      if (i + 2 * kAhead < lanes_.size()) lanes_[i + 2 * kAhead]->Prefetch();
+      if (i + kAhead < lanes_.size()) lanes_[i + kAhead]->PrefetchStack();
       if (lane->Done()) continue;
       lane->MoveTo(latest);
       lane->Resume();

@@ -61,7 +61,7 @@ class Warp {
   std::vector<AgentId> agents_;
 };
 
-class GpuThread {
+class alignas(64) GpuThread {
  public:
   GpuThread(Gpu& gpu, Warp& warp, AgentId agent, uint32_t index, uint32_t lane);
   GpuThread(const GpuThread&) = delete;
@@ -87,14 +87,22 @@ class GpuThread {
   void Expect(uint64_t address, uint64_t value);
   bool Relax(Time deadline, Duration spin);
 
-  // Weak stores not yet fenced, and whether an acquire has emptied L1 since the last local load.
-  bool weak_stores_outstanding = false;
-  bool l1_cold = false;
+
+  // Whether this thread has weak stores not yet fenced; whether an acquire has emptied L1 since its
+  // last local load.
+  bool& WeakStoresOutstanding() { return weak_stores_outstanding_; }
+  bool& L1Cold() { return l1_cold_; }
 
   // For the machine.
   void Launch(Time start, StackSlab& slab, Fibre::Entry entry, void* argument);
   void Resume();
   void Yield() { fibre_.Yield(); }
+  // Into the host's caches: what a resumption touches of this object, and of the stack.
+  void Prefetch() const {
+    __builtin_prefetch(this, 1);
+    __builtin_prefetch(&done_, 1);
+  }
+  void PrefetchStack() const { fibre_.Prefetch(); }
   void OnChange(const Watch& watch, const Message& message, Time time);
   void Cancel();
   bool Done() const { return done_; }
@@ -108,28 +116,31 @@ class GpuThread {
   void ScheduleWake(Time time);
   void EndTurn();
 
+  // What each resumption touches comes first.
+  Fibre fibre_;
+  Time local_;
   Gpu& gpu_;
   Warp& warp_;
   AgentId agent_;
   uint32_t index_;
   uint32_t lane_;
-  uint32_t node_ = 0;
-  Time local_;
-  Fibre fibre_;
   bool done_ = false;
   bool parked_ = false;
-  Time wake_ = Time::Never();
+  bool weak_stores_outstanding_ = false;
+  bool l1_cold_ = false;
   // The turn of a waiting loop that is under way.
   bool turn_pure_ = true;
   uint32_t turn_loads_ = 0;
+  uint32_t node_ = 0;
+  uint32_t expect_offset_ = 0;
+  Time wake_ = Time::Never();
   Time turn_start_;
   Time turn_sample_;
-  std::array<Line*, kMaxWatches> turn_lines_{};
-  std::array<uint32_t, kMaxWatches> turn_versions_{};
   Duration turn_period_;
   const Line* expect_line_ = nullptr;
-  uint32_t expect_offset_ = 0;
   uint64_t expect_value_ = 0;
+  std::array<Line*, kMaxWatches> turn_lines_{};
+  std::array<uint32_t, kMaxWatches> turn_versions_{};
   std::array<Watch, kMaxWatches> watches_;
 };
 

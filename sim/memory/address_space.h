@@ -13,21 +13,40 @@
 
 namespace ringpost::sim {
 
+inline constexpr int kPageShift = 12;
+inline constexpr uint64_t kLinesPerPage = 64;
+
+// Gives out pages of lines from pieces as large as the host's huge pages: the lines of a simulation
+// are touched in no order, and each would else need an entry of the TLB.
+class LinePool {
+ public:
+  LinePool() = default;
+  ~LinePool();
+  LinePool(const LinePool&) = delete;
+  LinePool& operator=(const LinePool&) = delete;
+
+  Line* TakePage();
+
+ private:
+  static constexpr size_t kPieceBytes = 2u << 20;
+  static constexpr size_t kPagesPerPiece = kPieceBytes / (kLinesPerPage * sizeof(Line));
+  std::vector<void*> pieces_;
+  size_t used_ = kPagesPerPiece;  // pages of the last piece
+};
+
 struct Region {
   uint64_t base = 0;
   uint64_t bytes = 0;
   Home home;
-  std::vector<std::unique_ptr<Line[]>> pages;
+  LinePool* pool = nullptr;
+  std::vector<Line*> pages;
 
   Line& At(uint64_t address) {
     const uint64_t offset = address - base;
-    std::unique_ptr<Line[]>& page = pages[offset >> kPageShift];
-    if (page == nullptr) page = std::make_unique<Line[]>(kLinesPerPage);
+    Line*& page = pages[offset >> kPageShift];
+    if (page == nullptr) [[unlikely]] page = pool->TakePage();
     return page[(offset >> 6) & (kLinesPerPage - 1)];
   }
-
-  static constexpr int kPageShift = 12;
-  static constexpr uint64_t kLinesPerPage = 64;
 };
 
 class AddressSpace {
@@ -47,20 +66,21 @@ class AddressSpace {
     return region;
   }
 
-  // Every line of simulated memory that exists, in address order.
-  template <class F>
-  void ForEachLine(F&& visit) {
-    for (const auto& region : regions_) {
-      for (auto& page : region->pages) {
-        if (page == nullptr) continue;
-        for (uint64_t i = 0; i < Region::kLinesPerPage; ++i) visit(page[i]);
-      }
-    }
+  void Prefetch(uint64_t address) const {
+    const uint64_t slot = address >> kSlotShift;
+    const Region* region = slot < slots_.size() ? slots_[slot] : nullptr;
+    if (region == nullptr || address - region->base >= region->bytes) return;
+    const Line* page = region->pages[(address - region->base) >> kPageShift];
+    if (page == nullptr) return;
+    const Line& line = page[(address >> 6) & (kLinesPerPage - 1)];
+    __builtin_prefetch(line.data, 1);
+    __builtin_prefetch(&line.newest, 1);
   }
 
  private:
   // Each region starts at its own multiple of 4 GiB, so that a stray address finds nothing.
   static constexpr int kSlotShift = 32;
+  LinePool pool_;
   std::vector<Region*> slots_ = {nullptr};
   std::vector<std::unique_ptr<Region>> regions_;
 };

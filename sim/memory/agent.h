@@ -54,10 +54,10 @@ struct Acquirable {
   int8_t slot = 0;  // the scope that the edge needs, as an index, or kNicEdge
 };
 
-struct Agent {
-  AgentPlace place;
+struct alignas(64) Agent {
   uint64_t stamp = 1;  // of the stores it makes now
   View known;
+  AgentPlace place;
   // Strong stores read relaxed: an acquire fence takes over what they carry. One entry for each
   // writer and slot, merged from all that were read.
   std::vector<Acquirable> acquirable;

@@ -6,7 +6,7 @@
 namespace ringpost::sim {
 namespace {
 
-constexpr uint32_t kPooledCapacity = 16;
+constexpr uint32_t kPooledCapacity = 62;  // 1 KiB
 
 // Small clocks are made and dropped all the time; this keeps their blocks.
 struct Pool {

@@ -40,15 +40,16 @@ struct Origin {
   bool strong = false;
 };
 
-struct Message {
+struct alignas(kLineBytes) Message {
   Message* next = nullptr;  // newer
   Origin origin;
   Time created;  // before this it does not exist for anybody
-  Time arrival;  // `timed`: from here on everybody sees it
-  Time settles;  // from here on it is the past for everybody, in this mode
-  Home home;
+  Time settles;  // from here on it is the past for everybody; `timed`: from here on all see it
   uint64_t id = 0;
-  uint8_t data[kLineBytes];
+  Home home;
+  uint8_t first = 0;  // the bytes [first, first + size) of the line
+  uint8_t size = 0;
+  alignas(kLineBytes) uint8_t data[kLineBytes];
 };
 
 struct OriginNode {
@@ -64,18 +65,39 @@ struct Watch {
   struct Line* line = nullptr;
 };
 
-struct Line {
-  uint8_t data[kLineBytes] = {};
-  OriginNode* origins = nullptr;
-  Message* pending = nullptr;
+// What only lines have that threads wait for or run atomics on.
+struct LineExtra {
   Watch* watchers = nullptr;
   int64_t atomics_free_ps = 0;  // when the next atomic on this line may be performed
-  uint32_t version = 0;         // counts the stores: a poller that saw this one has seen them all
 };
+
+// Two cache lines of the host: the bytes, and what there is to know about them. Most lines are
+// written as a whole or always in the same place, so the first origin has room here.
+struct alignas(2 * kLineBytes) Line {
+  uint8_t data[kLineBytes] = {};
+  OriginNode newest;  // then older ones, of other bytes; an empty mask: none
+  Message* pending = nullptr;
+  uint32_t version = 0;  // counts the stores: a poller that saw this one has seen them all
+  uint32_t extra = 0;    // the number of its LineExtra; 0: none
+};
+static_assert(sizeof(Line) == 2 * kLineBytes);
 
 // The bytes [offset, offset + size) of a line.
 constexpr uint64_t MaskOf(uint32_t offset, uint32_t size) {
   return (size == 64 ? ~0ull : ((1ull << size) - 1)) << offset;
+}
+
+// memcpy for parts of a line; most are whole words or segments.
+inline void CopyPart(void* to, const void* from, uint32_t size) {
+  auto* target = static_cast<uint8_t*>(to);
+  const auto* source = static_cast<const uint8_t*>(from);
+  if (size == sizeof(uint64_t)) {
+    std::memcpy(target, source, sizeof(uint64_t));
+  } else if (size % 16 == 0) {
+    for (uint32_t i = 0; i < size; i += 16) std::memcpy(target + i, source + i, 16);
+  } else {
+    std::memcpy(target, source, size);
+  }
 }
 
 }  // namespace ringpost::sim

@@ -11,6 +11,25 @@ namespace {
 
 constexpr size_t kBlock = 1024;
 
+// By words, as what a thread stores was made by words just before: a wider load of them would have
+// to wait until they are out of the host's store buffer.
+void CopyWords(uint8_t* to, const void* bytes, uint32_t size) {
+  const auto* from = static_cast<const uint8_t*>(bytes);
+  uint32_t done = 0;
+  for (; done + 16 <= size; done += 16) {
+    for (uint32_t word = 0; word < 16; word += 4) std::memcpy(to + done + word, from + done + word, 4);
+  }
+  for (; done + 4 <= size; done += 4) std::memcpy(to + done, from + done, 4);
+  for (; done < size; ++done) to[done] = from[done];
+}
+
+// The one that will be taken next: it has gone cold since it was freed.
+void PrefetchMessage(const Message* message) {
+  for (size_t i = 0; i < sizeof(*message); i += kLineBytes) {
+    __builtin_prefetch(reinterpret_cast<const char*>(message) + i, 1);
+  }
+}
+
 }  // namespace
 
 Memory::Memory(const Engine& engine, const MemoryOptions& options)
@@ -43,6 +62,7 @@ Message* Memory::NewMessage(const Access& access, uint32_t offset, uint32_t size
   }
   Message* message = free_messages_;
   free_messages_ = message->next;
+  PrefetchMessage(free_messages_);
   const Agent& agent = agents_[access.agent];
   message->next = nullptr;
   message->origin.mask = MaskOf(offset, size);
@@ -52,18 +72,19 @@ Message* Memory::NewMessage(const Access& access, uint32_t offset, uint32_t size
   message->origin.self_scope = -1;
   message->origin.strong = false;
   message->created = access.now;
-  message->arrival = access.now;
   message->id = ++message_id_;
-  std::memcpy(message->data + offset, bytes, size);
+  message->first = static_cast<uint8_t>(offset);
+  message->size = static_cast<uint8_t>(size);
+  CopyWords(message->data + offset, bytes, size);
   return message;
 }
 
-Time Memory::SettleTime(const Message& message) const {
+Time Memory::SettleTime(const Message& message, Duration drain) const {
   switch (options_.mode) {
     case VisibilityMode::kStrict:
       return message.created;
     case VisibilityMode::kTimed:
-      return Later(message.created, message.arrival);
+      return message.created + drain;
     case VisibilityMode::kAdversarial:
       return message.created + options_.horizon;
   }
@@ -71,13 +92,16 @@ Time Memory::SettleTime(const Message& message) const {
 }
 
 // Coherence order is the order of creation; of equal times, the order of the calls.
-void Memory::Append(Line& line, Message* message, Home home) {
+void Memory::Append(Line& line, Message* message, Home home, Duration drain) {
+  SettleRecent();
   if (line.pending != nullptr) Settle(line);
   ++line.version;
   message->home = home;
-  message->settles = SettleTime(*message);
-  for (Watch* watch = line.watchers; watch != nullptr; watch = watch->next) {
-    wake_(*watch, *message, VisibleFrom(*message, watch->agent, home));
+  message->settles = SettleTime(*message, drain);
+  if (line.extra != 0) {
+    for (Watch* watch = extras_[line.extra].watchers; watch != nullptr; watch = watch->next) {
+      wake_(*watch, *message, VisibleFrom(*message, watch->agent, home));
+    }
   }
   if (line.pending == nullptr && !(engine_.Now() < message->settles)) {
     Apply(line, *message);
@@ -88,6 +112,16 @@ void Memory::Append(Line& line, Message* message, Home home) {
   while (*link != nullptr && !(message->created < (*link)->created)) link = &(*link)->next;
   message->next = *link;
   *link = message;
+  recent_.push_back({&line, message->settles});
+}
+
+// Messages are folded in soon after they could be, while they and their lines are still in the
+// host's caches, and not when somebody next comes by. It makes no difference to any reader.
+void Memory::SettleRecent() {
+  while (!recent_.empty() && !(engine_.Now() < recent_.front().settles)) {
+    Settle(*recent_.front().line);
+    recent_.pop_front();
+  }
 }
 
 void Memory::Free(Message* message) {
@@ -107,17 +141,17 @@ void Memory::Settle(Line& line) {
 }
 
 void Memory::Apply(Line& line, Message& message) {
+  CopyPart(line.data + message.first, message.data + message.first, message.size);
   const uint64_t mask = message.origin.mask;
-  const uint32_t first = static_cast<uint32_t>(std::countr_zero(mask));
-  const uint32_t size = static_cast<uint32_t>(std::popcount(mask));
-  std::memcpy(line.data + first, message.data + first, size);
-  if (line.origins != nullptr && line.origins->next == nullptr &&
-      (line.origins->origin.mask & ~mask) == 0) {
-    line.origins->origin = std::move(message.origin);
-    return;
-  }
-  OriginNode** link = &line.origins;
-  OriginNode* reuse = nullptr;
+  OriginNode& newest = line.newest;
+  if ((newest.origin.mask & ~mask) != 0 || newest.next != nullptr) MakeRoom(newest, mask);
+  newest.origin = std::move(message.origin);
+}
+
+// The bytes of `mask` get a new origin: nobody else keeps them, and `newest` becomes free.
+void Memory::MakeRoom(OriginNode& newest, uint64_t mask) {
+  newest.origin.mask &= ~mask;
+  OriginNode** link = &newest.next;
   while (*link != nullptr) {
     OriginNode* node = *link;
     node->origin.mask &= ~mask;
@@ -126,26 +160,28 @@ void Memory::Apply(Line& line, Message& message) {
       continue;
     }
     *link = node->next;
-    if (reuse != nullptr) {
-      reuse->next = free_origins_;
-      free_origins_ = reuse;
-    }
-    reuse = node;
+    node->origin.released.reset();
+    node->next = free_origins_;
+    free_origins_ = node;
   }
-  if (reuse == nullptr) {
-    if (free_origins_ == nullptr) {
-      origin_blocks_.push_back(std::make_unique<OriginNode[]>(kBlock));
-      for (size_t i = 0; i < kBlock; ++i) {
-        origin_blocks_.back()[i].next = free_origins_;
-        free_origins_ = &origin_blocks_.back()[i];
-      }
+  if (newest.origin.mask == 0) return;
+  OriginNode* node = NewOrigin();
+  node->origin = std::move(newest.origin);
+  node->next = newest.next;
+  newest.next = node;
+}
+
+OriginNode* Memory::NewOrigin() {
+  if (free_origins_ == nullptr) {
+    origin_blocks_.push_back(std::make_unique<OriginNode[]>(kBlock));
+    for (size_t i = 0; i < kBlock; ++i) {
+      origin_blocks_.back()[i].next = free_origins_;
+      free_origins_ = &origin_blocks_.back()[i];
     }
-    reuse = free_origins_;
-    free_origins_ = reuse->next;
   }
-  reuse->origin = std::move(message.origin);
-  reuse->next = line.origins;
-  line.origins = reuse;
+  OriginNode* node = free_origins_;
+  free_origins_ = node->next;
+  return node;
 }
 
 bool Memory::Write(const Access& access, const void* bytes, uint64_t size, Duration drain) {
@@ -158,8 +194,7 @@ bool Memory::Write(const Access& access, const void* bytes, uint64_t size, Durat
     const uint32_t offset = static_cast<uint32_t>(address % kLineBytes);
     const uint32_t part = static_cast<uint32_t>(std::min<uint64_t>(size, kLineBytes - offset));
     Message* message = NewMessage(access, offset, part, from);
-    message->arrival = access.now + drain;
-    Append(region->At(address), message, region->home);
+    Append(region->At(address), message, region->home, drain);
     address += part;
     from += part;
     size -= part;
@@ -182,7 +217,7 @@ bool Memory::WriteFromDevice(const Access& access, const void* bytes, uint64_t s
     message->origin.released = strong.released;
     message->origin.self_scope = strong.self_scope;
     message->origin.strong = true;
-    Append(region->At(address), message, region->home);
+    Append(region->At(address), message, region->home, {});
     address += part;
     from += part;
     size -= part;
@@ -251,7 +286,7 @@ void Memory::CopyVisible(Line& line, uint32_t offset, uint32_t size, const Acces
 const Message* Memory::Overlay(Line& line, uint32_t offset, uint32_t size, const Access& access,
                                Home home, bool newest, void* out) {
   Settle(line);
-  std::memcpy(out, line.data + offset, size);
+  CopyPart(out, line.data + offset, size);
   const uint64_t wanted = MaskOf(offset, size);
   const Message* read = nullptr;
   for (const Message* message = line.pending; message != nullptr; message = message->next) {
@@ -262,8 +297,8 @@ const Message* Memory::Overlay(Line& line, uint32_t offset, uint32_t size, const
       continue;
     }
     const uint32_t first = static_cast<uint32_t>(std::countr_zero(mask));
-    std::memcpy(static_cast<uint8_t*>(out) + first - offset, message->data + first,
-                static_cast<size_t>(std::popcount(mask)));
+    CopyPart(static_cast<uint8_t*>(out) + first - offset, message->data + first,
+             static_cast<uint32_t>(std::popcount(mask)));
     read = message;
   }
   if (read != nullptr && options_.mode == VisibilityMode::kAdversarial) {
@@ -301,7 +336,7 @@ void Memory::ReadStrong(Line& line, const Access& access, uint32_t size, Home ho
     return;
   }
   const uint64_t mask = MaskOf(offset, size);
-  for (const OriginNode* node = line.origins; node != nullptr; node = node->next) {
+  for (const OriginNode* node = &line.newest; node != nullptr; node = node->next) {
     if ((node->origin.mask & mask) != 0) {
       *source = node->origin;
       return;
@@ -315,9 +350,8 @@ void Memory::Store(const Access& access, uint64_t value, uint32_t size, Order or
   Line& line = LineAt(access.address, size, &home);
   Message* message =
       NewMessage(access, static_cast<uint32_t>(access.address % kLineBytes), size, &value);
-  message->arrival = access.now + drain;
   if (scope != Scope::kThread) MakeStrong(message->origin, agents_[access.agent], order, scope);
-  Append(line, message, home);
+  Append(line, message, home, drain);
 }
 
 uint64_t Memory::Load(const Access& access, uint32_t size, Order order, Scope scope) {
@@ -350,13 +384,18 @@ void Memory::ContinueRelease(Origin& origin) {
                         0};
   if (read.released == nullptr && read.self_scope < 0) return;
   if (read.released == origin.released && read.self_scope < 0) return;
-  ReleasedRef joined(new Released);
-  joined->continues = true;
-  if (origin.released != nullptr) joined->by_scope = origin.released->by_scope;
-  for (int scope = 0; scope < kScopes; ++scope) {
-    JoinCarried(joined->by_scope[scope], read, scope, false);
+  std::array<View, kScopes> views;
+  if (origin.released != nullptr) views = origin.released->by_scope;
+  for (int scope = 0; scope < kScopes; ++scope) JoinCarried(views[scope], read, scope, false);
+  // Who takes turns has acquired what it reads here before: then this store carries no more.
+  const auto same = [](const View& a, const View& b) { return a.SameAs(b); };
+  if (origin.released != nullptr &&
+      std::ranges::equal(views, origin.released->by_scope, same)) {
+    return;
   }
-  origin.released = joined;
+  origin.released = new Released;
+  origin.released->by_scope = std::move(views);
+  origin.released->continues = true;
 }
 
 // A read-modify-write carries on the release sequence of what it read.
@@ -368,7 +407,7 @@ void Memory::FinishModify(const Access& access, uint64_t value, uint32_t size, O
       NewMessage(access, static_cast<uint32_t>(access.address % kLineBytes), size, &value);
   MakeStrong(message->origin, agents_[access.agent], order, scope);
   if (modified_.strong) ContinueRelease(message->origin);
-  Append(line, message, home);
+  Append(line, message, home, {});
 }
 
 bool Memory::Poke(uint64_t address, const void* bytes, uint64_t size) {

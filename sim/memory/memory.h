@@ -101,6 +101,9 @@ class Memory {
   void AcceptPacket(AgentId device, const Origin& packet);
   View KnownOf(AgentId agent) const { return agents_[agent].known; }
 
+  // Brings the line into the host's caches, where there is one; changes nothing.
+  void Prefetch(uint64_t address) const { space_.Prefetch(address); }
+
   // From outside the simulation: initial contents and final ones; no agent, no order.
   bool Poke(uint64_t address, const void* bytes, uint64_t size);
   bool Peek(uint64_t address, void* bytes, uint64_t size);
@@ -126,11 +129,15 @@ class Memory {
   void FinishModify(const Access& access, uint64_t value, uint32_t size, Order order, Scope scope);
   Line& LineAt(uint64_t address, uint32_t size, Home* home);
   Message* NewMessage(const Access& access, uint32_t offset, uint32_t size, const void* bytes);
-  void Append(Line& line, Message* message, Home home);
+  void Append(Line& line, Message* message, Home home, Duration drain);
   void Settle(Line& line);
+  void SettleRecent();
   void Apply(Line& line, Message& message);
+  void MakeRoom(OriginNode& newest, uint64_t mask);
+  OriginNode* NewOrigin();
+  LineExtra& ExtraOf(Line& line);
   void Free(Message* message);
-  Time SettleTime(const Message& message) const;
+  Time SettleTime(const Message& message, Duration drain) const;
   bool Visible(const Message& message, AgentId reader, Home home, Time now) const;
   bool IsLocal(AgentId reader, Home home) const;
   bool Knows(const View& view, AgentId reader, Home home, const Origin& origin) const;
@@ -138,6 +145,7 @@ class Memory {
   Duration Delay(uint64_t message_id, AgentId reader) const;
   int EdgeSlot(AgentId writer, AgentId reader, Home home) const;
   static void JoinCarried(View& view, const Acquirable& store, int scope, bool local_only);
+  static bool Covers(const Acquirable& later, const Acquirable& earlier);
   static void MergeInto(Acquirable& entry, const Acquirable& store, int scope);
   void Acquire(AgentId reader, const Origin& origin, Home home, Order order, Scope scope);
   void MakeStrong(Origin& origin, Agent& agent, Order order, Scope scope);
@@ -154,11 +162,17 @@ class Memory {
   void ReadStrong(Line& line, const Access& access, uint32_t size, Home home, bool newest,
                   uint64_t* value, Origin* source);
 
+  // A line with a message that settles then, in the order of the stores.
+  struct Recent {
+    Line* line;
+    Time settles;
+  };
+
   const Engine& engine_;
   MemoryOptions options_;
   AddressSpace space_;
   Checker checker_;
-  std::deque<Agent> agents_;
+  std::vector<Agent> agents_;
   Origin modified_;  // what the Modify under way has read
   // The last answer of Knows for a lane of a warp.
   mutable ClockRef last_known_;
@@ -167,6 +181,8 @@ class Memory {
   WakeFn wake_ = nullptr;
   uint64_t stamp_ = 1;
   uint64_t message_id_ = 0;
+  std::deque<Recent> recent_;
+  std::deque<LineExtra> extras_{1};  // number 0 is nobody's
   Message* free_messages_ = nullptr;
   OriginNode* free_origins_ = nullptr;
   std::vector<std::unique_ptr<Message[]>> message_blocks_;

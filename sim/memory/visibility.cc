@@ -42,7 +42,7 @@ Time Memory::VisibleFrom(const Message& message, AgentId reader, Home home) cons
   }
   const View& view = agents_[reader].known;
   if (Knows(view, reader, home, message.origin)) return message.created;
-  if (options_.mode == VisibilityMode::kTimed) return message.arrival;
+  if (options_.mode == VisibilityMode::kTimed) return message.settles;
   if (view.HasSeen(message.id, IsLocal(reader, home))) return message.created;
   return message.created + Delay(message.id, reader);
 }
@@ -50,7 +50,7 @@ Time Memory::VisibleFrom(const Message& message, AgentId reader, Home home) cons
 bool Memory::Visible(const Message& message, AgentId reader, Home home, Time now) const {
   if (message.origin.agent == reader) return true;
   if (now < message.created) return false;
-  if (options_.mode == VisibilityMode::kTimed && !(now < message.arrival)) return true;
+  if (options_.mode == VisibilityMode::kTimed && !(now < message.settles)) return true;
   return !(now < VisibleFrom(message, reader, home));
 }
 
@@ -94,13 +94,22 @@ void Memory::JoinCarried(View& view, const Acquirable& store, int scope, bool lo
   }
 }
 
-// Makes `entry` carry what both stores of one writer do. The later one need not carry all that the
-// earlier one did: a relaxed store passes on what its writer's fences covered, no earlier release.
+// Whether the later of two stores of one writer carries all that the earlier one does: what its
+// fences have covered only grows, and so does what it knows. But a relaxed store passes on nothing
+// of an earlier release store, and none what an earlier one carried on of others.
+bool Memory::Covers(const Acquirable& later, const Acquirable& earlier) {
+  if (later.stamp < earlier.stamp || later.self_scope < earlier.self_scope) return false;
+  if (later.released == earlier.released || earlier.released == nullptr) return true;
+  return later.released != nullptr && !earlier.released->continues;
+}
+
+// Makes `entry` carry what both stores of one writer do.
 void Memory::MergeInto(Acquirable& entry, const Acquirable& store, int scope) {
-  if (entry.released == store.released && entry.self_scope == store.self_scope) {
-    entry.stamp = std::max(entry.stamp, store.stamp);
+  if (Covers(store, entry)) {
+    entry = store;
     return;
   }
+  if (Covers(entry, store)) return;
   View both;
   JoinCarried(both, entry, scope, false);
   const View before = both;
@@ -108,8 +117,10 @@ void Memory::MergeInto(Acquirable& entry, const Acquirable& store, int scope) {
   if (both.SameAs(before)) return;
   ReleasedRef joined(new Released);
   joined->by_scope[scope] = both;
+  joined->continues = true;
   entry.released = joined;
   entry.self_scope = -1;
+  entry.stamp = std::max(entry.stamp, store.stamp);
 }
 
 void Memory::Acquire(AgentId reader, const Origin& origin, Home home, Order order, Scope scope) {
@@ -282,8 +293,8 @@ void Memory::Barrier(const std::vector<AgentId>& agents, Key group) {
 
 void Memory::CheckRead(const Line& line, uint64_t mask, const Access& access, Home home,
                        const View& view, const ReadContext& context) {
-  if (line.pending == nullptr && line.origins != nullptr && line.origins->next == nullptr) {
-    const Origin& only = line.origins->origin;
+  if (line.pending == nullptr && line.newest.next == nullptr) {
+    const Origin& only = line.newest.origin;
     if ((only.mask & mask) != 0 && !Knows(view, access.agent, home, only)) {
       Report(only, access, home, context);
     }
@@ -301,7 +312,7 @@ void Memory::CheckRead(const Line& line, uint64_t mask, const Access& access, Ho
     mask &= ~origin.mask;
     if (!Knows(view, access.agent, home, origin)) Report(origin, access, home, context);
   }
-  for (const OriginNode* node = line.origins; node != nullptr && mask != 0; node = node->next) {
+  for (const OriginNode* node = &line.newest; node != nullptr && mask != 0; node = node->next) {
     if ((node->origin.mask & mask) == 0) continue;
     mask &= ~node->origin.mask;
     if (!Knows(view, access.agent, home, node->origin)) {

@@ -15,6 +15,8 @@ WorkItem& FabricContext::NewItem() {
   }
   WorkItem& item = *free_items;
   free_items = item.next;
+  const char* next = reinterpret_cast<const char*>(free_items);
+  for (size_t i = 0; i < sizeof(WorkItem); i += 64) __builtin_prefetch(next + i, 1);
   return item;
 }
 
@@ -68,6 +70,10 @@ Channel<WorkItem>& NicNode::WireTo(NicNode& peer) {
     wires_[index]->Attach(
         engine_, [](void* self, WorkItem& item) { static_cast<NicNode*>(self)->OnReceive(item); },
         &peer);
+    wires_[index]->PrepareWith([](void* self, WorkItem& item) {
+      static_cast<NicNode*>(self)->memory_.Prefetch(item.work.remote_address);
+      __builtin_prefetch(item.work.payload.data());
+    });
   }
   return *wires_[index];
 }
