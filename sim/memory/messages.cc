@@ -1,0 +1,165 @@
+// The life of a message: made, put into its line in coherence order, folded into it in the end.
+#include <cstring>
+
+#include "sim/memory/memory.h"
+
+namespace ringpost::sim {
+namespace {
+
+constexpr size_t kBlock = 1024;
+
+// By words, as what a thread stores was made by words just before: a wider load of them would have
+// to wait until they are out of the host's store buffer.
+void CopyWords(uint8_t* to, const void* bytes, uint32_t size) {
+  const auto* from = static_cast<const uint8_t*>(bytes);
+  uint32_t done = 0;
+  for (; done + 16 <= size; done += 16) {
+    for (uint32_t i = done; i < done + 16; i += 4) std::memcpy(to + i, from + i, 4);
+  }
+  for (; done + 4 <= size; done += 4) std::memcpy(to + done, from + done, 4);
+  for (; done < size; ++done) to[done] = from[done];
+}
+
+// The one that will be taken next: it has gone cold since it was freed.
+void PrefetchMessage(const Message* message) {
+  for (size_t i = 0; i < sizeof(*message); i += kLineBytes) {
+    __builtin_prefetch(reinterpret_cast<const char*>(message) + i, 1);
+  }
+}
+
+}  // namespace
+
+Message* Memory::NewMessage(const Access& access, uint32_t offset, uint32_t size,
+                            const void* bytes) {
+  if (free_messages_ == nullptr) {
+    message_blocks_.push_back(std::make_unique<Message[]>(kBlock));
+    for (size_t i = 0; i < kBlock; ++i) {
+      message_blocks_.back()[i].next = free_messages_;
+      free_messages_ = &message_blocks_.back()[i];
+    }
+  }
+  Message* message = free_messages_;
+  free_messages_ = message->next;
+  PrefetchMessage(free_messages_);
+  const Agent& agent = agents_[access.agent];
+  message->next = nullptr;
+  message->origin.mask = MaskOf(offset, size);
+  message->origin.stamp = agent.stamp;
+  message->origin.site = PackedSite(access.site);
+  message->origin.agent = access.agent;
+  message->origin.self_scope = -1;
+  message->origin.strong = false;
+  message->created = access.now;
+  message->id = ++message_id_;
+  message->first = static_cast<uint8_t>(offset);
+  message->size = static_cast<uint8_t>(size);
+  CopyWords(message->data + offset, bytes, size);
+  return message;
+}
+
+Time Memory::SettleTime(const Message& message, Duration drain) const {
+  switch (options_.mode) {
+    case VisibilityMode::kStrict:
+      return message.created;
+    case VisibilityMode::kTimed:
+      return message.created + drain;
+    case VisibilityMode::kAdversarial:
+      return message.created + options_.horizon;
+  }
+  return message.created;
+}
+
+// Coherence order is the order of creation; of equal times, the order of the calls.
+void Memory::Append(Line& line, Message* message, Home home, Duration drain) {
+  SettleRecent();
+  if (line.pending != nullptr) Settle(line);
+  ++line.version;
+  message->home = home;
+  message->settles = SettleTime(*message, drain);
+  if (line.extra != 0) {
+    for (Watch* watch = extras_[line.extra].watchers; watch != nullptr; watch = watch->next) {
+      wake_(*watch, *message, VisibleFrom(*message, watch->agent, home));
+    }
+  }
+  if (line.pending == nullptr && !(engine_.Now() < message->settles)) {
+    Apply(line, *message);
+    Free(message);
+    return;
+  }
+  Message** link = &line.pending;
+  while (*link != nullptr && !(message->created < (*link)->created)) link = &(*link)->next;
+  message->next = *link;
+  *link = message;
+  recent_.push_back({&line, message->settles});
+}
+
+// Messages are folded in soon after they could be, while they and their lines are still in the
+// host's caches, and not when somebody next comes by. It makes no difference to any reader.
+void Memory::SettleRecent() {
+  while (!recent_.empty() && !(engine_.Now() < recent_.front().settles)) {
+    Settle(*recent_.front().line);
+    recent_.pop_front();
+  }
+}
+
+void Memory::Free(Message* message) {
+  message->origin.released.reset();
+  message->next = free_messages_;
+  free_messages_ = message;
+}
+
+// Folds the oldest messages that everybody sees into the line.
+void Memory::Settle(Line& line) {
+  while (line.pending != nullptr && !(engine_.Now() < line.pending->settles)) {
+    Message* message = line.pending;
+    line.pending = message->next;
+    Apply(line, *message);
+    Free(message);
+  }
+}
+
+void Memory::Apply(Line& line, Message& message) {
+  CopyPart(line.data + message.first, message.data + message.first, message.size);
+  const uint64_t mask = message.origin.mask;
+  OriginNode& newest = line.newest;
+  if ((newest.origin.mask & ~mask) != 0 || newest.next != nullptr) MakeRoom(newest, mask);
+  newest.origin = std::move(message.origin);
+}
+
+// The bytes of `mask` get a new origin: nobody else keeps them, and `newest` becomes free.
+void Memory::MakeRoom(OriginNode& newest, uint64_t mask) {
+  newest.origin.mask &= ~mask;
+  OriginNode** link = &newest.next;
+  while (*link != nullptr) {
+    OriginNode* node = *link;
+    node->origin.mask &= ~mask;
+    if (node->origin.mask != 0) {
+      link = &node->next;
+      continue;
+    }
+    *link = node->next;
+    node->origin.released.reset();
+    node->next = free_origins_;
+    free_origins_ = node;
+  }
+  if (newest.origin.mask == 0) return;
+  OriginNode* node = NewOrigin();
+  node->origin = std::move(newest.origin);
+  node->next = newest.next;
+  newest.next = node;
+}
+
+OriginNode* Memory::NewOrigin() {
+  if (free_origins_ == nullptr) {
+    origin_blocks_.push_back(std::make_unique<OriginNode[]>(kBlock));
+    for (size_t i = 0; i < kBlock; ++i) {
+      origin_blocks_.back()[i].next = free_origins_;
+      free_origins_ = &origin_blocks_.back()[i];
+    }
+  }
+  OriginNode* node = free_origins_;
+  free_origins_ = node->next;
+  return node;
+}
+
+}  // namespace ringpost::sim
