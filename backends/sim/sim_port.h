@@ -70,8 +70,8 @@ class BasicSimPort : private SimWords {
   template <Order O, Scope S, class T>
   T CompareExchange(Ref<T> word, std::type_identity_t<T> expected, std::type_identity_t<T> desired,
                     Site site = Site::Here()) {
-    return Modify<O, S, T>(word, site, [expected, desired](uint64_t old) {
-      return T(old) == expected ? desired : T(old);
+    return Atomic<O, S>(word, site, [&](const sim::Access& access) {
+      return memory_.CompareExchange(access, expected, desired, sizeof(T), O, S);
     });
   }
   // Nothing comes back, so the thread goes on; the maximum is taken when the request arrives.
@@ -99,7 +99,8 @@ class BasicSimPort : private SimWords {
 
   void StoreWqe(const QpView& qp, uint64_t index, const abi::Segment* segments, uint32_t count,
                 Site site = Site::Here()) {
-    memory_.Prefetch(qp.sq + MaskSlot(qp, index) * abi::kWqebbBytes);
+    // The lanes behind this one will write what follows.
+    memory_.Prefetch(qp.sq + MaskSlot(qp, index + kLanesAhead) * abi::kWqebbBytes);
     thread_.NoteEffect();
     const uint32_t lanes = thread_.MyGpu().LanesOn(thread_.MyWarp().Sm());
     thread_.Spend(costs_.wqe_build + costs_.wqe_segment * count + costs_.store_port * (lanes - 1));
@@ -179,6 +180,7 @@ class BasicSimPort : private SimWords {
   template <class OtherMasks>
   friend class BasicSimPort;
 
+  static constexpr uint64_t kLanesAhead = 3;
   static int64_t Chunks(uint64_t bytes) { return static_cast<int64_t>((bytes + 15) / 16); }
   static uint64_t MaskSlot(const QpView& qp, uint64_t index) {
     return Masks::kSlot ? index & (qp.depth - 1) : index;

@@ -48,6 +48,14 @@ class SimWords {
 
   template <Order O, Scope S, class T, class F>
   T Modify(Ref<T> word, Site site, F&& next) {
+    return Atomic<O, S>(word, site, [&](const sim::Access& access) {
+      return memory_.Modify(access, sizeof(T), O, S, next);
+    });
+  }
+
+  // `perform` does it at the time at which the word is reached, and returns what was there.
+  template <Order O, Scope S, class T, class F>
+  T Atomic(Ref<T> word, Site site, F&& perform) {
     thread_.NoteEffect();
     if constexpr (O == Order::kRelease || O == Order::kAcqRel || O == Order::kSeqCst) {
       FenceFor(O, S);
@@ -64,7 +72,7 @@ class SimWords {
       thread_.MoveTo(served);
       thread_.Sync();
     }
-    const T old = static_cast<T>(memory_.Modify(At(word.address, site), sizeof(T), O, S, next));
+    const T old = static_cast<T>(perform(At(word.address, site)));
     thread_.Spend(answer);
     return old;
   }

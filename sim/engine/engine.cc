@@ -17,6 +17,7 @@ void Engine::Run(Time limit) {
     if (limit.ps < queue_.Top().time_ps) return;
     const Event event = queue_.Pop();
     now_.ps = event.time_ps;
+    current_ = event.sequence_node >> Event::kNodeBits;
     ++events_;
     const Handler handler = handlers_[event.Node()];
     handler.fn(handler.context);

@@ -22,6 +22,8 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   Time Now() const { return now_; }
+  // Of the event that runs.
+  uint64_t CurrentSequence() const { return current_; }
   uint64_t EventsRun() const { return events_; }
 
   // Registers a handler for the life of the engine. At most 2^24.
@@ -59,6 +61,7 @@ class Engine {
   std::vector<Handler> handlers_;
   Time now_;
   uint64_t sequence_ = 0;
+  uint64_t current_ = 0;
   uint64_t events_ = 0;
   bool stopped_ = false;
   Time limit_ = Time::Never();
@@ -102,14 +105,22 @@ class Channel {
     }
   }
 
+  // The item that its sink was just given goes on at once, before whatever else is due now.
+  void PutBack(T& item) {
+    item.next = head_;
+    head_ = &item;
+    if (tail_ == nullptr) tail_ = &item;
+    engine_->ScheduleAs(item.due, node_, item.sequence);
+  }
+
   bool Empty() const { return head_ == nullptr; }
 
  private:
   static void Fire(void* self) {
     Channel& channel = *static_cast<Channel*>(self);
     T* item = channel.head_;
-    // An earlier head was sorted in: the event of the former head finds another one, not yet due.
-    if (item == nullptr || channel.engine_->Now() < item->due) return;
+    // An earlier head was put in front: the former head's event comes again, and this is not it.
+    if (item == nullptr || item->sequence != channel.engine_->CurrentSequence()) return;
     channel.head_ = item->next;
     if (channel.head_ != nullptr) {
       if (channel.head_->next != nullptr) Prefetch(*channel.head_->next);

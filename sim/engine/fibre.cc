@@ -24,6 +24,7 @@ constexpr uint64_t kCanary = 0x52696e67706f7374ull;
 // Page-aligned tops would all map to the same cache sets; 13 lines apart they spread.
 constexpr size_t kColour = 832;
 constexpr size_t kPage = 4096;
+constexpr size_t kHugeStacks = 256u << 20;
 // With less than this left at a switch, the canary decides whether it was too little.
 constexpr std::ptrdiff_t kLowStack = 2048;
 
@@ -35,6 +36,7 @@ StackSlab::StackSlab(size_t count, size_t bytes)
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   RINGPOST_CHECK(map != MAP_FAILED, "cannot reserve the address space of the stacks");
   base_ = static_cast<char*>(map);
+  if (total_ >= (4u << 20) && total_ <= kHugeStacks) madvise(map, total_, MADV_HUGEPAGE);
 }
 
 StackSlab::~StackSlab() { munmap(base_, total_ == 0 ? kPage : total_); }

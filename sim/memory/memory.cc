@@ -253,6 +253,13 @@ void Memory::FinishModify(const Access& access, uint64_t value, uint32_t size, O
   Append(line, message, home, {});
 }
 
+uint64_t Memory::CompareExchange(const Access& access, uint64_t expected, uint64_t desired,
+                                 uint32_t size, Order order, Scope scope) {
+  const uint64_t old = BeginModify(access, size, order, scope);
+  if (old == expected) FinishModify(access, desired, size, order, scope);
+  return old;
+}
+
 bool Memory::Poke(uint64_t address, const void* bytes, uint64_t size) {
   Region* region = space_.Find(address, size);
   if (region == nullptr) return false;

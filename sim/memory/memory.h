@@ -88,6 +88,10 @@ class Memory {
     return old;
   }
 
+  // As Modify, but stores only if the word reads `expected`; otherwise it was a load.
+  uint64_t CompareExchange(const Access& access, uint64_t expected, uint64_t desired, uint32_t size,
+                           Order order, Scope scope);
+
   void Fence(AgentId agent, Order order, Scope scope);
   // All `agents` met at a barrier of `group`; a full one, so one entry stands for all of them.
   void Barrier(const std::vector<AgentId>& agents, Key group);

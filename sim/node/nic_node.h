@@ -128,6 +128,7 @@ class NicNode final : private Dma {
   Time SerialiseOut(Time from, uint32_t packets, uint64_t bytes);
   void Carry(WorkItem& item, const Lane& lane, bool with_self);
   void TakeOver(Lane& lane, const WorkItem& item, bool with_self);
+  void TraceCqeOf(uint32_t qpn, const uint8_t* cqe);
   void TraceStage(Stage stage, const Work& work, Time begin, Time end);
   Duration ReadLatency(uint64_t address);
   Duration WriteLatency(uint64_t address);

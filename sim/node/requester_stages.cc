@@ -74,7 +74,7 @@ void NicNode::OnFetched(DoorbellItem& item) {
   }
   fetching_ = nullptr;
   if (run == fabric_.run_length && qp.fetched < item.until) {
-    fetches_.Put(engine_.Now(), item);
+    fetches_.PutBack(item);
     return;
   }
   item.basis = {};

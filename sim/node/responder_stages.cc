@@ -1,4 +1,6 @@
 // The responder's stages, the wire between nodes, and the function's way to memory.
+#include <cstring>
+
 #include "sim/engine/check.h"
 #include "sim/node/nic_node.h"
 
@@ -187,7 +189,7 @@ void NicNode::TakeOver(Lane& lane, const WorkItem& item, bool with_self) {
 
 void NicNode::TraceStage(Stage stage, const Work& work, Time begin, Time end) {
   if (!fabric_.trace.On()) return;
-  fabric_.trace.Add({stage, nic_.Node(), work.qpn, work.index, begin, end});
+  fabric_.trace.Add(TraceStep{stage, nic_.Node(), work.qpn, work.index, begin, end});
 }
 
 Duration NicNode::ReadLatency(uint64_t address) {
@@ -266,7 +268,18 @@ bool NicNode::WriteCqe(uint32_t qpn, uint64_t address, const void* cqe) {
   const Time served = cqe_.Serve(dma_time_, costs_.nic.cqe_service);
   lane.last_write = Later(lane.last_write, served + WriteLatency(address));
   cqe_visible_ = lane.last_write;
+  if (fabric_.trace.On()) TraceCqeOf(qpn, static_cast<const uint8_t*>(cqe));
   return memory_.WriteFromDevice({lane.agent, address, lane.last_write, {}}, cqe, abi::kCqeBytes);
+}
+
+void NicNode::TraceCqeOf(uint32_t qpn, const uint8_t* cqe) {
+  uint64_t tail = 0;
+  std::memcpy(&tail, cqe + abi::kCqeTailOffset, sizeof(tail));
+  const abi::CqeOpcode opcode = abi::TailOpcode(tail);
+  const bool error = opcode == abi::CqeOpcode::kRequesterError;
+  fabric_.trace.Add(TraceCqe{nic_.Node(), qpn, static_cast<uint8_t>(opcode),
+                             error ? cqe[abi::kErrorSyndromeOffset] : uint8_t{0},
+                             static_cast<uint16_t>(abi::TailCounter(tail))});
 }
 
 std::vector<StageUse> NicNode::Use() const {

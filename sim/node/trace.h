@@ -20,6 +20,17 @@ struct TraceStep {
   Time end;
 };
 
+// A CQE as the NIC wrote it.
+struct TraceCqe {
+  uint32_t node = 0;
+  uint32_t qpn = 0;
+  uint8_t opcode = 0;
+  uint8_t syndrome = 0;  // of an error CQE
+  uint16_t counter = 0;
+
+  bool operator==(const TraceCqe&) const = default;
+};
+
 class Trace {
  public:
   void Enable() { on_ = true; }
@@ -27,11 +38,17 @@ class Trace {
   void Add(const TraceStep& step) {
     if (on_) steps_.push_back(step);
   }
+  void Add(const TraceCqe& cqe) {
+    if (on_) cqes_.push_back(cqe);
+  }
   const std::vector<TraceStep>& Steps() const { return steps_; }
+  // In the order of writing.
+  const std::vector<TraceCqe>& Cqes() const { return cqes_; }
 
  private:
   bool on_ = false;
   std::vector<TraceStep> steps_;
+  std::vector<TraceCqe> cqes_;
 };
 
 }  // namespace ringpost::sim
