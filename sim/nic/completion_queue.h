@@ -26,8 +26,8 @@ struct CompletionQueue {
   uint32_t consumer = 0;  // as far as the record is known
   bool failed = false;    // overrun
   Arm arm = Arm::kNone;
-  uint32_t last_solicited = 0;   // producer after the last solicited CQE
-  uint32_t users = 0;            // QPs
+  uint32_t last_solicited = 0;    // producer after the last solicited CQE
+  uint32_t users = 0;             // QPs
   std::vector<uint32_t> waiters;  // QPNs with a WAIT for it
 };
 

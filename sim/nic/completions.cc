@@ -76,8 +76,8 @@ bool Rnic::CompleteSend(QpContext& qp, const SendWqe& wqe) {
   return WriteCqe(qp, *qp.send_cq, cqe, abi::CqeOpcode::kRequester, false);
 }
 
-void Rnic::WriteSendError(QpContext& qp, uint16_t index, abi::Opcode opcode,
-                          abi::Syndrome syndrome, uint8_t vendor) {
+void Rnic::WriteSendError(QpContext& qp, uint16_t index, abi::Opcode opcode, abi::Syndrome syndrome,
+                          uint8_t vendor) {
   abi::Cqe cqe{};
   cqe.sop_drop_qpn = abi::Swap32((static_cast<uint32_t>(opcode) << 24) | qp.qpn);
   cqe.wqe_counter = abi::Swap16(index);

@@ -1,10 +1,10 @@
 // dc.h: how a DCI and a DCT keep apart the PSNs of one connection from those of the next.
 //
 // A DCI numbers the packets to each target apart, and has at most 2^12 of them on their way. Work
-// that failed starts a new incarnation: its PSNs begin 2^16 further on, at a multiple of 2^12. A DCT
-// that gets a request so far ahead knows by that where the incarnation began; a hundred of which
-// nothing arrived do no harm. ConnectX's own way to connect is not public; this one needs no packet
-// of its own.
+// that failed starts a new incarnation: its PSNs begin 2^16 further on, at a multiple of 2^12. A
+// DCT that gets a request so far ahead knows by that where the incarnation began; a hundred of
+// which nothing arrived do no harm. ConnectX's own way to connect is not public; this one needs no
+// packet of its own.
 #pragma once
 
 #include <cstdint>

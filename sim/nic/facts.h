@@ -57,16 +57,16 @@ struct Facts {
 };
 
 enum class EventKind : uint8_t {
-  kCompletion,     // an armed CQ has one; `number` is the CQN
-  kCqError,        // CQN
-  kQpFatal,        // the rest: QPN
+  kCompletion,  // an armed CQ has one; `number` is the CQN
+  kCqError,     // CQN
+  kQpFatal,     // the rest: QPN
   kQpRequestError,
   kQpAccessError,
   kSendQueueDrained,
   kLastWqeReached,
-  kEstablished,    // a packet arrived in RTR
-  kSrqLimit,       // SRQN
-  kWaitOver,       // not for software: a WAIT may go on
+  kEstablished,  // a packet arrived in RTR
+  kSrqLimit,     // SRQN
+  kWaitOver,     // not for software: a WAIT may go on
 };
 
 struct Event {

@@ -46,8 +46,7 @@ bool Rnic::ReadCounter(QpContext& qp, uint64_t* producer) {
   dma_.Consume(qp.qpn, Purpose::kRecord, r.producer, address, sizeof(word));
   if (!dma_.ReadRecord(qp.qpn, address, &word)) return false;
   const uint16_t counter = static_cast<uint16_t>(abi::Swap32(word));
-  const uint64_t oldest =
-      r.head == r.tail ? r.fetched : IndexOf(qp, r.window.At(r.head));
+  const uint64_t oldest = r.head == r.tail ? r.fetched : IndexOf(qp, r.window.At(r.head));
   const uint16_t ahead = static_cast<uint16_t>(counter - static_cast<uint16_t>(oldest));
   if (ahead > abi::kMaxDepthWqebbs) return false;
   *producer = oldest + ahead;
@@ -100,46 +99,61 @@ Fetched Rnic::FetchNext(QpContext& qp) {
   if (r.fetched == r.producer || qp.state != State::kReadyToSend) return Fetched::kNothing;
   if (!r.window.MakeRoom(r.head, r.tail)) return Fetched::kWindowFull;
   // The control segment, in the first block, says how many more there are.
-  uint8_t bytes[kMaxSendWqeBytes];
+  alignas(abi::kWqebbBytes) uint8_t bytes[kMaxSendWqeBytes];
   const uint64_t index = r.fetched;
   SendWqe& wqe = r.window.At(r.tail);
+  const uint64_t slot = index & (qp.config.sq_wqebbs - 1);
+  const uint64_t address = qp.config.sq + slot * abi::kWqebbBytes;
+  const bool read = dma_.Read(qp.qpn, address, bytes, abi::kWqebbBytes);
+  const uint32_t first = Big32(bytes), second = Big32(bytes + 4);
+  const uint32_t segments = second & 0x3f;
   uint32_t blocks = 1;
-  bool whole = ReadRing(qp, index, 0, bytes, abi::kWqebbBytes);
-  if (whole) {
-    const uint32_t segments = bytes[7] & 0x3f;
-    blocks = std::max(1u, abi::WqebbsOf(segments));
-    if (Big16(bytes + 1) != (index & 0xffff)) ++counters_.wqe_index_mismatches;
-    if ((Big32(bytes + 4) >> 8) != qp.qpn) ++counters_.wqe_qpn_mismatches;
-    if (segments == 0 || (bytes[7] & 0xc0) != 0) ++counters_.reserved_bits;
-    whole = blocks <= r.producer - index &&
-            (blocks == 1 || ReadRing(qp, index + 1, 0, bytes + abi::kWqebbBytes,
-                                     (blocks - 1) * abi::kWqebbBytes));
-    ConsumeRing(qp, index, whole && segments != 0 ? segments * abi::kSegmentBytes
-                                                  : abi::kSegmentBytes);
-    if (!whole) blocks = static_cast<uint32_t>(std::min<uint64_t>(blocks, r.producer - index));
+  if (read && segments - 1 < abi::kSegmentsPerWqebb) {
+    dma_.Consume(qp.qpn, Purpose::kWqe, index, address, segments * abi::kSegmentBytes);
+    if (!ParseShortWrite(bytes, qp.rules, wqe)) {
+      ParseWqe(bytes, qp.rules, wqe, qp.Addressed() ? &r.window.TargetOf(r.tail) : nullptr);
+    }
   } else {
-    std::fill_n(bytes, abi::kWqebbBytes, uint8_t{0});
+    blocks = FetchLong(qp, wqe, read, bytes);
   }
-  const bool addressed = qp.type == QpType::kUd || qp.type == QpType::kDci;
-  ParseWqe(bytes,
-           {qp.type, qp.config.waits, config_.behaviour, qp.mtu, config_.limits.message_bytes}, wqe,
-           addressed ? &r.window.TargetOf(r.tail) : nullptr);
-  if (!whole) wqe.Fail(abi::Syndrome::kLocalQpOperation, 0x68);
+  if (((first >> 8) & 0xffff) != (index & 0xffff)) ++counters_.wqe_index_mismatches;
+  if ((second >> 8) != qp.qpn) ++counters_.wqe_qpn_mismatches;
+  if ((second & 0xc0) != 0) ++counters_.reserved_bits;
   wqe.index = static_cast<uint16_t>(index);
   r.fetched += blocks;
   ++counters_.wqes;
-  Place(qp, wqe, r.tail);
+  if (qp.type == QpType::kDci || !qp.injected.empty()) {
+    Place(qp, wqe, r.tail);
+  } else {
+    wqe.first_psn = r.next_psn;
+    r.next_psn = PsnAfter(r.next_psn, wqe.packets);
+    ++r.wqes;
+  }
   ++r.tail;
   return Fetched::kWqe;
+}
+
+// A WQE of other than one block; returns how many it takes. What cannot be read whole has failed.
+uint32_t Rnic::FetchLong(QpContext& qp, SendWqe& wqe, bool read, uint8_t* bytes) {
+  Requester& r = qp.requester;
+  if (!read) std::fill_n(bytes, abi::kWqebbBytes, uint8_t{0});
+  const uint32_t segments = bytes[7] & 0x3f;
+  const uint32_t blocks = std::max(1u, abi::WqebbsOf(segments));
+  const uint64_t announced = r.producer - r.fetched;
+  bool whole = read && segments != 0 && blocks <= announced;
+  whole = whole &&
+          ReadRing(qp, r.fetched + 1, 0, bytes + abi::kWqebbBytes, (blocks - 1) * abi::kWqebbBytes);
+  if (read) ConsumeRing(qp, r.fetched, (whole ? segments : 1) * abi::kSegmentBytes);
+  if (!whole) bytes[7] = 0;
+  ParseWqe(bytes, qp.rules, wqe, qp.Addressed() ? &r.window.TargetOf(r.tail) : nullptr);
+  return static_cast<uint32_t>(std::min<uint64_t>(blocks, announced));
 }
 
 // Gives the WQE its PSNs.
 void Rnic::Place(QpContext& qp, SendWqe& wqe, uint32_t number) {
   Requester& r = qp.requester;
-  if (!qp.injected.empty()) {
-    for (const InjectedFailure& failure : qp.injected) {
-      if (failure.wqe == r.wqes) wqe.Fail(failure.syndrome, 0);
-    }
+  for (const InjectedFailure& failure : qp.injected) {
+    if (failure.wqe == r.wqes) wqe.Fail(failure.syndrome, 0);
   }
   ++r.wqes;
   if (qp.type == QpType::kDci && !wqe.Is(kWqeLocal | kWqeFailed)) {

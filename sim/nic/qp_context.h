@@ -12,6 +12,7 @@
 #include "sim/nic/qp_states.h"
 #include "sim/nic/receive_queue.h"
 #include "sim/nic/send_window.h"
+#include "sim/nic/wqe_rules.h"
 #include "sim/wire/opcode.h"
 
 namespace ringpost::sim {
@@ -24,16 +25,16 @@ struct RnicQpConfig {
   uint32_t pd = 0;
   uint32_t send_cq = 0;
   uint32_t receive_cq = 0;
-  uint32_t srq = 0;          // 0: none
-  uint64_t sq = 0;           // the ring
-  uint32_t sq_wqebbs = 0;    // a power of two; 0: it does not send
-  uint64_t record = 0;       // word 0 counts receives, word 1 sends
-  ReceiveQueueConfig rq;     // `record` and `linked` are not used
+  uint32_t srq = 0;        // 0: none
+  uint64_t sq = 0;         // the ring
+  uint32_t sq_wqebbs = 0;  // a power of two; 0: it does not send
+  uint64_t record = 0;     // word 0 counts receives, word 1 sends
+  ReceiveQueueConfig rq;   // `record` and `linked` are not used
   uint32_t max_sges = 1;
   uint32_t max_inline = 0;
-  bool waits = false;        // QPC.cd_master: WAIT is allowed
+  bool waits = false;  // QPC.cd_master: WAIT is allowed
   uint32_t user_index = kUserIndexIsQpn;
-  uint64_t dc_key = 0;       // DCT
+  uint64_t dc_key = 0;  // DCT
 };
 
 struct Requester {
@@ -53,9 +54,9 @@ struct Requester {
   bool timer_armed = false;
   uint32_t generation = 0;  // of the timers
   uint32_t unanswered_when_armed = 0;
-  uint64_t producer = 0;  // WQEBBs announced; the NIC's own 64-bit count
-  uint64_t fetched = 0;   // WQEBBs fetched
-  uint64_t wqes = 0;      // fetched since the QP was reset, for injected errors
+  uint64_t producer = 0;        // WQEBBs announced; the NIC's own 64-bit count
+  uint64_t fetched = 0;         // WQEBBs fetched
+  uint64_t wqes = 0;            // fetched since the QP was reset, for injected errors
   uint32_t stream = kNoStream;  // DCI: the one that has work under way
 };
 
@@ -101,15 +102,13 @@ struct Responder {
   Message message = Message::kNone;     // under way
   bool solicited = false;
   ReceiveWqe receive;
-  uint32_t key = 0;       // WRITE: what is still to come
+  uint32_t key = 0;  // WRITE: what is still to come
   uint64_t address = 0;
   uint32_t remaining = 0;
   uint32_t received = 0;  // bytes of this message
   std::unique_ptr<RdResponses> rd;
 
-  bool Pending() const {
-    return trailing != Trailing::kNone || (rd != nullptr && rd->count != 0);
-  }
+  bool Pending() const { return trailing != Trailing::kNone || (rd != nullptr && rd->count != 0); }
 };
 
 // One DCI as a DCT sees it: a responder of its own.
@@ -145,6 +144,7 @@ struct QpContext {
   CompletionQueue* send_cq = nullptr;
   CompletionQueue* receive_cq = nullptr;
   ReceiveQueue* receives = nullptr;  // its own, or that of its SRQ
+  WqeRules rules;
   Requester requester;
   Responder responder;
   QpAttributes attributes;  // as software set them
@@ -158,13 +158,15 @@ struct QpContext {
   // DCT
   std::vector<std::unique_ptr<DcSource>> sources;
   PeerIndex source_index;
-  uint32_t source = 0;               // of the request at hand
-  std::vector<uint32_t> answering;   // sources with responses to send
+  uint32_t source = 0;              // of the request at hand
+  std::vector<uint32_t> answering;  // sources with responses to send
   uint32_t next_answer = 0;
   uint64_t executed = 0;  // requests
   bool established = false;
   bool drained_event = false;
 
+  // Its WQEs say whom they are for.
+  bool Addressed() const { return type == QpType::kUd || type == QpType::kDci; }
   bool Acknowledged() const { return type == QpType::kRc || type == QpType::kDci; }
   bool Receives() const {
     return state == State::kReadyToReceive || state == State::kReadyToSend ||

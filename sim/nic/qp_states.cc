@@ -58,18 +58,17 @@ constexpr Row kRows[] = {
     {kSendQueueDrain, kSendQueueDrain, kRc, 0,
      kAttrPort | kAttrAddress | kRetries | kAttrMaxRdAtomic | kAttrMaxDestRdAtomic | kPath |
          kAttrAccess | kAttrPkeyIndex | kAttrMinRnrTimer},
-    {kSendQueueDrain, kSendQueueDrain, kUc, 0,
-     kAttrAddress | kPath | kAttrAccess | kAttrPkeyIndex},
+    {kSendQueueDrain, kSendQueueDrain, kUc, 0, kAttrAddress | kPath | kAttrAccess | kAttrPkeyIndex},
     {kSendQueueDrain, kSendQueueDrain, kUd, 0, kAttrPkeyIndex | kAttrQkey},
     {kSendQueueError, kReadyToSend, kUc, 0, kAttrCurrentState | kAttrAccess},
     {kSendQueueError, kReadyToSend, kUd, 0, kAttrCurrentState | kAttrQkey},
 };
 
 constexpr std::array<const char*, 21> kAttributeNames = {
-    "state",         "current state",  "drain notification", "access",           "pkey index",
-    "port",          "qkey",           "address vector",     "path MTU",         "timeout",
-    "retry count",   "RNR retry",      "receive PSN",        "max_rd_atomic",    "alternate path",
-    "min RNR timer", "send PSN",       "max_dest_rd_atomic", "path migration",   "capabilities",
+    "state",          "current state", "drain notification", "access",         "pkey index",
+    "port",           "qkey",          "address vector",     "path MTU",       "timeout",
+    "retry count",    "RNR retry",     "receive PSN",        "max_rd_atomic",  "alternate path",
+    "min RNR timer",  "send PSN",      "max_dest_rd_atomic", "path migration", "capabilities",
     "destination QPN"};
 
 std::string NamesOf(uint32_t mask) {

@@ -9,6 +9,13 @@ Facts Rnic::Receive(const wire::Packet& packet, const Address& from) {
   Facts facts;
   ++counters_.packets_received;
   QpContext* qp = FindQp(packet.dest_qpn);
+  if (packet.opcode == wire::Opcode::kRcWriteOnly && qp != nullptr &&
+      PlaceShortWrite(*qp, packet)) {
+    facts.qp = qp;
+    facts.accepted = true;
+    facts.responses = qp->responder.trailing != Trailing::kNone;
+    return facts;
+  }
   if (qp == nullptr || !wire::IsKnown(packet.opcode) ||
       wire::ServiceOf(packet.opcode) != qp->service || !qp->Receives()) {
     ++counters_.packets_dropped;
@@ -37,6 +44,30 @@ Facts Rnic::Receive(const wire::Packet& packet, const Address& from) {
   facts.accepted = qp->executed != executed;
   facts.responses = HasResponses(*qp);
   return facts;
+}
+
+// What most requests are: the WRITE that is expected, whole, with nothing under way besides. False,
+// and nothing done, for any other.
+bool Rnic::PlaceShortWrite(QpContext& qp, const wire::Packet& packet) {
+  Responder& r = qp.responder;
+  const size_t bytes = packet.payload.size();
+  uint64_t address = 0;
+  if (packet.psn != r.expected || r.message != Message::kNone || r.rd != nullptr ||
+      r.trailing == Trailing::kNak || qp.state != State::kReadyToSend || bytes == 0 ||
+      qp.type != QpType::kRc || bytes != packet.dma_length || bytes > qp.mtu ||
+      (qp.attributes.access & kMayWriteRemotely) == 0 ||
+      !protection_.Translate(packet.remote_key, qp.pd, packet.remote_address, bytes,
+                             kMayWriteRemotely, &address) ||
+      !dma_.Write(qp.qpn, address, packet.payload.data(), bytes)) {
+    return false;
+  }
+  r.expected = PsnAfter(r.expected, 1);
+  r.msn = PsnAfter(r.msn, 1);
+  r.nak_sent = false;
+  if (packet.ack_request) r.trailing = Trailing::kAck;
+  ++qp.executed;
+  counters_.payload_bytes_received += bytes;
+  return true;
 }
 
 void Rnic::ReceiveRequest(QpContext& qp, Responder& r, const wire::Packet& packet,
@@ -121,9 +152,9 @@ void Rnic::Refuse(QpContext& qp, Responder& r, const Refusal& refusal) {
   // A DCT outlives what one of its DCIs did.
   if (qp.type == QpType::kDct) return;
   EnterError(qp);
-  events_.push_back({refusal.nak == aeth::kRemoteAccess ? EventKind::kQpAccessError
-                                                        : EventKind::kQpRequestError,
-                     qp.qpn});
+  events_.push_back(
+      {refusal.nak == aeth::kRemoteAccess ? EventKind::kQpAccessError : EventKind::kQpRequestError,
+       qp.qpn});
 }
 
 // A receive WQE for the message; where none is posted the requester is told to come back.

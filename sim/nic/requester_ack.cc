@@ -79,8 +79,6 @@ bool Rnic::Advance(QpContext& qp, uint32_t psn) {
   return clear;
 }
 
-void Rnic::RunCompletions(QpContext& qp) { Advance(qp, qp.requester.unanswered); }
-
 void Rnic::CheckDrained(QpContext& qp) {
   if (qp.drained_event || qp.requester.head != qp.requester.sent_end) return;
   qp.drained_event = true;

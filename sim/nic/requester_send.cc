@@ -1,5 +1,6 @@
 // The requester's way out: which packet leaves next, for the first time or again.
 #include <algorithm>
+#include <cstring>
 
 #include "sim/nic/atomics.h"
 #include "sim/nic/rnic.h"
@@ -65,6 +66,56 @@ Sent BlockedBy(Blocked why) {
 
 Sent Rnic::NextPacket(QpContext& qp, wire::Packet& packet) {
   Requester& r = qp.requester;
+  if (qp.state == State::kReadyToSend && r.send != r.tail && r.send == r.sent_end && !r.rnr_wait &&
+      qp.type == QpType::kRc) {
+    const SendWqe& wqe = r.window.At(r.send);
+    constexpr uint8_t kOther = static_cast<uint8_t>(~kWqeInline);
+    if (wqe.opcode == abi::Opcode::kRdmaWrite && (wqe.traits & kOther) == 0 && wqe.packets == 1 &&
+        wqe.bytes <= kShortInlineBytes && (wqe.flags & kFenceMask) == 0 &&
+        PsnDistance(r.unanswered, wqe.first_psn) < kPsnWindow) {
+      return SendShortWrite(qp, wqe, packet);
+    }
+  }
+  return SendAny(qp, packet);
+}
+
+// What most packets are: a WRITE of a few bytes that leaves for the first time.
+Sent Rnic::SendShortWrite(QpContext& qp, const SendWqe& wqe, wire::Packet& packet) {
+  Requester& r = qp.requester;
+  packet.psn = wqe.first_psn;
+  packet.payload.resize(wqe.bytes, boost::container::default_init);
+  if (wqe.Is(kWqeInline)) {
+    for (uint32_t i = 0; i < wqe.bytes; i += 8) {
+      // The record and the packet have room for whole words.
+      std::memcpy(packet.payload.data() + i, wqe.payload + i, 8);
+    }
+  } else if (!Gather(qp, wqe, 0, wqe.bytes, packet)) {
+    return SendAny(qp, packet);
+  }
+  packet.opcode = wire::Opcode::kRcWriteOnly;
+  packet.solicited = (wqe.flags & abi::kSolicited) != 0;
+  packet.ack_request = Asks(qp, wqe, true);
+  packet.migrated = true;
+  packet.fecn = packet.becn = false;
+  packet.pkey = 0xffff;
+  packet.dest_qpn = qp.dest_qpn;
+  packet.remote_address = wqe.remote_address;
+  packet.remote_key = wqe.remote_key;
+  packet.dma_length = wqe.bytes;
+  ++counters_.packets_sent;
+  counters_.payload_bytes_sent += wqe.bytes;
+  r.sent_end = ++r.send;
+  r.send_psn = r.unsent = PsnAfter(wqe.first_psn, 1);
+  Sent sent;
+  sent.status = SendStatus::kSent;
+  sent.wqe_index = wqe.index;
+  sent.to = &qp.attributes.address;
+  if (!r.timer_armed) ArmAck(qp, &sent.timer);
+  return sent;
+}
+
+Sent Rnic::SendAny(QpContext& qp, wire::Packet& packet) {
+  Requester& r = qp.requester;
   for (;;) {
     if (qp.state != State::kReadyToSend && qp.state != State::kSendQueueDrain) return {};
     if (r.send == r.tail) return {};
@@ -88,7 +139,7 @@ Sent Rnic::NextPacket(QpContext& qp, wire::Packet& packet) {
         }
         ++r.send;
         if (!started) r.sent_end = r.send;
-        if (r.head + 1 == r.send) RunCompletions(qp);
+        if (r.head + 1 == r.send) Advance(qp, r.unanswered);
         continue;
       }
       r.send_psn = wqe.first_psn;
@@ -105,8 +156,7 @@ Sent Rnic::NextPacket(QpContext& qp, wire::Packet& packet) {
     Sent sent;
     sent.status = SendStatus::kSent;
     sent.wqe_index = wqe.index;
-    const bool addressed = qp.type == QpType::kUd || qp.type == QpType::kDci;
-    sent.to = addressed ? &r.window.TargetOf(r.send).address : &qp.attributes.address;
+    sent.to = qp.Addressed() ? &r.window.TargetOf(r.send).address : &qp.attributes.address;
     if (!started) r.sent_end = r.send + 1;
     r.send_psn = PsnAfter(r.send_psn, wqe.Is(kWqeAnswered) ? wqe.packets - offset : 1);
     ++counters_.packets_sent;
@@ -120,7 +170,7 @@ Sent Rnic::NextPacket(QpContext& qp, wire::Packet& packet) {
       if (!r.timer_armed) ArmAck(qp, &sent.timer);
     } else {
       r.unanswered = r.send_psn;
-      if (r.head != r.send) RunCompletions(qp);
+      if (r.head != r.send) Advance(qp, r.unanswered);
     }
     return sent;
   }

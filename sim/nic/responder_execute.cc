@@ -144,10 +144,10 @@ void Rnic::ReceiveDatagram(QpContext& qp, const wire::Packet& packet, const Addr
   }
   if (result != Scatter::kOk) {
     r.receive.taken = false;
-    WriteReceiveError(qp, r.receive.index,
-                      result == Scatter::kTooLong ? abi::Syndrome::kLocalLength
-                                                  : abi::Syndrome::kLocalProtection,
-                      0);
+    WriteReceiveError(
+        qp, r.receive.index,
+        result == Scatter::kTooLong ? abi::Syndrome::kLocalLength : abi::Syndrome::kLocalProtection,
+        0);
     EnterError(qp);
     return;
   }

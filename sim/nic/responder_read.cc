@@ -46,8 +46,7 @@ uint32_t PacketsOf(uint32_t bytes, uint32_t mtu) {
 }  // namespace
 
 bool Rnic::HasRoomForRd(QpContext& qp, Responder& r) {
-  const uint32_t most =
-      std::min<uint32_t>(qp.attributes.max_dest_rd_atomic, RdResponses::kDepth);
+  const uint32_t most = std::min<uint32_t>(qp.attributes.max_dest_rd_atomic, RdResponses::kDepth);
   RdResponses& rd = RdOf(r);
   uint32_t fresh = 0;
   for (uint32_t i = 0; i < rd.count; ++i) fresh += rd.At(i).replay ? 0 : 1;
@@ -182,9 +181,9 @@ void Rnic::BuildRdResponse(QpContext& qp, Responder& r, wire::Packet& packet) {
     packet.original = pending.original;
   } else {
     const bool last = pending.packets == 1;
-    const wire::Opcode opcode = last ? (pending.started ? kRcReadResponseLast : kRcReadResponseOnly)
-                                     : (pending.started ? kRcReadResponseMiddle
-                                                        : kRcReadResponseFirst);
+    const wire::Opcode opcode =
+        last ? (pending.started ? kRcReadResponseLast : kRcReadResponseOnly)
+             : (pending.started ? kRcReadResponseMiddle : kRcReadResponseFirst);
     packet.opcode = wire::OnService(opcode, qp.service);
     const uint32_t bytes = last ? pending.bytes : qp.mtu;
     packet.payload.resize(bytes, boost::container::default_init);

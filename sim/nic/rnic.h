@@ -34,8 +34,7 @@ struct Created {
 
 class Rnic {
  public:
-  Rnic(const RnicConfig& config, Dma& dma)
-      : config_(config), dma_(dma), protection_(config.slot) {}
+  Rnic(const RnicConfig& config, Dma& dma) : config_(config), dma_(dma), protection_(config.slot) {}
   Rnic(const Rnic&) = delete;
   Rnic& operator=(const Rnic&) = delete;
 
@@ -112,9 +111,12 @@ class Rnic {
   // fetch.cc
   bool ReadRing(QpContext& qp, uint64_t index, uint32_t offset, uint8_t* bytes, uint32_t size);
   void ConsumeRing(QpContext& qp, uint64_t index, uint32_t size);
+  uint32_t FetchLong(QpContext& qp, SendWqe& wqe, bool read, uint8_t* bytes);
   void Place(QpContext& qp, SendWqe& wqe, uint32_t number);
   bool ReadCounter(QpContext& qp, uint64_t* producer);
   // requester_send.cc, requester_payload.cc
+  Sent SendShortWrite(QpContext& qp, const SendWqe& wqe, wire::Packet& packet);
+  Sent SendAny(QpContext& qp, wire::Packet& packet);
   Blocked Hold(QpContext& qp, SendWqe& wqe);
   bool ExecuteLocal(QpContext& qp, SendWqe& wqe, Blocked* blocked);
   bool Build(QpContext& qp, SendWqe& wqe, uint32_t offset, wire::Packet& packet);
@@ -138,7 +140,6 @@ class Rnic {
   bool Advance(QpContext& qp, uint32_t psn);
   void Rewind(QpContext& qp);
   void ImpliedNak(QpContext& qp, Facts* facts);
-  void RunCompletions(QpContext& qp);
   void CheckDrained(QpContext& qp);
   // failure.cc
   void Fail(QpContext& qp, abi::Syndrome syndrome, uint8_t vendor);
@@ -148,6 +149,7 @@ class Rnic {
   void FlushReceives(QpContext& qp);
   void NewIncarnations(QpContext& qp);
   // receive.cc, dc.cc
+  bool PlaceShortWrite(QpContext& qp, const wire::Packet& packet);
   void ReceiveRequest(QpContext& qp, Responder& r, const wire::Packet& packet, const Address& from);
   bool InOrder(QpContext& qp, Responder& r, const wire::Packet& packet);
   void Refuse(QpContext& qp, Responder& r, const Refusal& refusal);
@@ -188,7 +190,8 @@ class Rnic {
   Protection protection_;
   RnicCounters counters_;
   std::vector<std::unique_ptr<QpContext>> qps_;
-  std::vector<std::unique_ptr<CompletionQueue>> cqs_ = std::vector<std::unique_ptr<CompletionQueue>>(1);
+  std::vector<std::unique_ptr<CompletionQueue>> cqs_ =
+      std::vector<std::unique_ptr<CompletionQueue>>(1);
   std::vector<std::unique_ptr<Srq>> srqs_ = std::vector<std::unique_ptr<Srq>>(1);
   std::vector<uint32_t> free_qps_;
   std::vector<Event> events_;

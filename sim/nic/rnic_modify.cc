@@ -82,6 +82,7 @@ void Rnic::Enter(QpContext& qp, State state) {
     qp.dest_qpn = qp.attributes.dest_qpn;
     // A datagram's path is not the QP's: what the port takes.
     qp.mtu = qp.type == QpType::kUd ? config_.mtu : qp.attributes.path_mtu;
+    qp.rules = {qp.type, qp.config.waits, config_.behaviour, qp.mtu, config_.limits.message_bytes};
     if (qp.type == QpType::kDct && qp.attributes.max_dest_rd_atomic == 0) {
       qp.attributes.max_dest_rd_atomic = static_cast<uint8_t>(config_.limits.rd_atomic);
     }
@@ -99,8 +100,7 @@ void Rnic::Reset(QpContext& qp) {
   qp.state = State::kReset;
   qp.requester = Requester();
   qp.requester.generation = generation;
-  const bool addressed = qp.type == QpType::kUd || qp.type == QpType::kDci;
-  qp.requester.window.Prepare(qp.config.sq_wqebbs, addressed);
+  qp.requester.window.Prepare(qp.config.sq_wqebbs, qp.Addressed());
   qp.responder = Responder();
   qp.attributes = QpAttributes();
   qp.rq.Reset();

@@ -15,14 +15,14 @@
 namespace ringpost::sim {
 
 enum WqeTrait : uint8_t {
-  kWqeLocal = 1,         // sends no packet: NOP, WAIT, DUMP
-  kWqeAnswered = 2,      // a READ or an atomic: done when its response is
-  kWqeAtomic = 4,        //
-  kWqeInline = 8,        // the payload is in the ring; if it is short, in `payload` too
-  kWqeManySges = 16,     // the list is in the ring
-  kWqeCounted = 32,      // among the READs and atomics under way
-  kWqeExecuted = 64,     // a local one: done
-  kWqeFailed = 128,      // `failure` counts; nothing of it leaves
+  kWqeLocal = 1,      // sends no packet: NOP, WAIT, DUMP
+  kWqeAnswered = 2,   // a READ or an atomic: done when its response is
+  kWqeAtomic = 4,     //
+  kWqeInline = 8,     // the payload is in the ring; if it is short, in `payload` too
+  kWqeManySges = 16,  // the list is in the ring
+  kWqeCounted = 32,   // among the READs and atomics under way
+  kWqeExecuted = 64,  // a local one: done
+  kWqeFailed = 128,   // `failure` counts; nothing of it leaves
 };
 
 inline constexpr uint32_t kShortInlineBytes = 16;
@@ -41,8 +41,8 @@ struct alignas(64) SendWqe {
   uint8_t flags;  // byte 11 of the control segment
   uint8_t traits;
   uint8_t segments;
-  uint8_t data_segment;   // the first one with data or inline payload
-  uint8_t atomic_bytes;   // 4 or 8
+  uint8_t data_segment;  // the first one with data or inline payload
+  uint8_t atomic_bytes;  // 4 or 8
   union {
     uint8_t payload[kShortInlineBytes];
     struct {

@@ -23,8 +23,9 @@ constexpr uint64_t AckTimeoutNs(uint32_t code, Behaviour behaviour) {
 // RNR NAK timer field (IBA specification, table "Encoding for RNR NAK Timer Field"), in 10 us.
 constexpr uint64_t RnrDelayNs(uint32_t code) {
   constexpr std::array<uint32_t, 32> kTensOfUs = {
-      65536, 1,   2,   3,   4,   6,   8,    12,   16,   24,   32,   48,   64,    96,    128,   192,
-      256,   384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
+      65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,   32,
+      48,    64,   96,   128,  192,  256,   384,   512,   768,   1024, 1536,
+      2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
   return uint64_t{kTensOfUs[code & 31]} * 10000;
 }
 

@@ -3,25 +3,19 @@
 
 #include <cstdint>
 
-#include "sim/nic/rnic_config.h"
 #include "sim/nic/send_window.h"
-#include "sim/nic/qp_states.h"
+#include "sim/nic/wqe_rules.h"
 
 namespace ringpost::sim {
 
-inline constexpr uint32_t kMaxSendWqeBytes =
-    abi::WqebbsOf(abi::kMaxSegments) * abi::kWqebbBytes;
-
-struct WqeRules {
-  QpType type = QpType::kRc;
-  bool waits = false;
-  Behaviour behaviour = Behaviour::kMlx5;
-  uint32_t mtu = 0;
-  uint32_t message_bytes = 0;  // the longest
-};
+inline constexpr uint32_t kMaxSendWqeBytes = abi::WqebbsOf(abi::kMaxSegments) * abi::kWqebbBytes;
 
 // `wqe` holds wqe.segments segments. Fills everything but index and PSNs; `target` is filled for UD
 // and DCI and may be null else. A WQE that cannot be meant comes back failed, with its syndrome.
 void ParseWqe(const uint8_t* bytes, const WqeRules& rules, SendWqe& wqe, SendTarget* target);
+
+// The same of what most WQEs are: an RC or UC WRITE within one block and one packet, with one SGE
+// or little inline payload. False of any other.
+bool ParseShortWrite(const uint8_t* bytes, const WqeRules& rules, SendWqe& wqe);
 
 }  // namespace ringpost::sim

@@ -113,8 +113,7 @@ Pipe Harness::Connect(const EndOptions& options, const EndOptions& remote) {
 
 Buffer Harness::Register(Side& side, uint64_t bytes, uint8_t rights) {
   Buffer buffer{&side, side.memory.Allocate(bytes), 0};
-  buffer.key =
-      side.nic.Keys().Register({buffer.address, buffer.address, bytes, side.pd, rights});
+  buffer.key = side.nic.Keys().Register({buffer.address, buffer.address, bytes, side.pd, rights});
   return buffer;
 }
 

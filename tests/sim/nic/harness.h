@@ -1,5 +1,5 @@
-// harness.h: two NICs over plain memory and a wire that may lose, repeat and reorder, with no clock:
-// timers run out when nothing else happens.
+// harness.h: two NICs over plain memory and a wire that may lose, repeat and reorder, with no
+// clock: timers run out when nothing else happens.
 //
 //   Harness h;
 //   Pipe pipe = h.Connect();                  // an RC QP on each side
@@ -154,6 +154,8 @@ inline uint16_t CounterOf(const abi::Cqe& cqe) { return abi::Swap16(cqe.wqe_coun
 inline int SyndromeOf(const abi::Cqe& cqe) { return ByteOf(cqe, abi::kErrorSyndromeOffset); }
 inline int VendorOf(const abi::Cqe& cqe) { return ByteOf(cqe, abi::kErrorVendorSyndromeOffset); }
 inline uint32_t BytesOf(const abi::Cqe& cqe) { return abi::Swap32(cqe.byte_cnt); }
-inline bool IsError(const abi::Cqe& cqe) { return OpcodeOf(cqe) >= abi::CqeOpcode::kRequesterError; }
+inline bool IsError(const abi::Cqe& cqe) {
+  return OpcodeOf(cqe) >= abi::CqeOpcode::kRequesterError;
+}
 
 }  // namespace ringpost::sim

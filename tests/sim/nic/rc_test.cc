@@ -24,7 +24,9 @@ struct RcFixture {
     BOOST_TEST_REQUIRE(h.Run());
     return h.Poll(pipe.local);
   }
-  bool Same(uint32_t bytes) const { return std::memcmp(source.Bytes(), target.Bytes(), bytes) == 0; }
+  bool Same(uint32_t bytes) const {
+    return std::memcmp(source.Bytes(), target.Bytes(), bytes) == 0;
+  }
 
   Harness h;
   Pipe pipe;

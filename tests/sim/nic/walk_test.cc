@@ -1,9 +1,10 @@
 // Random walks over a wire that loses, repeats and reorders: exactly-once placement, PSN order, and
 // an account of every WQE.
+#include "tests/sim/nic/walk.h"
+
 #include <boost/test/unit_test.hpp>
 
 #include "tests/seed.h"
-#include "tests/sim/nic/walk.h"
 
 namespace ringpost::sim {
 namespace {

@@ -21,9 +21,7 @@ class WqeBytes {
     std::memcpy(bytes_.data() + 12, &value, 4);
     return *this;
   }
-  WqeBytes& Remote(uint64_t address, uint32_t rkey) {
-    return Big64(address).Big32(rkey).Big32(0);
-  }
+  WqeBytes& Remote(uint64_t address, uint32_t rkey) { return Big64(address).Big32(rkey).Big32(0); }
   WqeBytes& Data(uint32_t count, uint32_t lkey, uint64_t address) {
     return Big32(count).Big32(lkey).Big64(address);
   }
