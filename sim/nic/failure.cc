@@ -3,16 +3,9 @@
 
 #include "sim/nic/dc.h"
 #include "sim/nic/rnic.h"
+#include "sim/nic/syndromes.h"
 
 namespace ringpost::sim {
-namespace {
-
-// Vendor syndromes of flush CQEs: of the oldest WQE when software moved the QP, of all others.
-constexpr uint8_t kHeadFlush = 0xf5;
-constexpr uint8_t kFlush = 0xf9;
-
-}  // namespace
-
 // In ERR the NIC takes its producer from the record: where the record is stale, WQEs vanish.
 uint64_t Rnic::ProducerInError(QpContext& qp) {
   Requester& r = qp.requester;
@@ -35,7 +28,7 @@ void Rnic::Fail(QpContext& qp, abi::Syndrome syndrome, uint8_t vendor) {
     WriteSendError(qp, wqe.index, wqe.opcode, syndrome, vendor);
     ++r.head;
   }
-  FlushSends(qp, producer, kFlush);
+  FlushSends(qp, producer, vendor::kFlush);
   if (whole) FlushReceives(qp);
 }
 
@@ -44,22 +37,22 @@ void Rnic::EnterError(QpContext& qp) {
   if (qp.state == State::kError) return;
   const bool sent = qp.state == State::kReadyToSend || qp.state == State::kSendQueueDrain;
   qp.state = State::kError;
-  if (qp.config.sq_wqebbs != 0 && sent) FlushSends(qp, ProducerInError(qp), kHeadFlush);
+  if (qp.config.sq_wqebbs != 0 && sent) FlushSends(qp, ProducerInError(qp), vendor::kHeadFlush);
   FlushReceives(qp);
 }
 
 // One CQE for each WQE up to `producer`, signalled or not, in order.
 void Rnic::FlushSends(QpContext& qp, uint64_t producer, uint8_t head_vendor) {
   Requester& r = qp.requester;
-  uint8_t vendor = head_vendor;
+  uint8_t code = head_vendor;
   const uint64_t fetched = r.fetched;
   uint64_t done = r.head == r.tail ? r.fetched : IndexOf(qp, r.window.At(r.head));
   for (; r.head != r.tail; ++r.head) {
     const SendWqe& wqe = r.window.At(r.head);
     const uint64_t index = IndexOf(qp, wqe);
     if (index >= producer) break;
-    WriteSendError(qp, wqe.index, wqe.opcode, abi::Syndrome::kFlushed, vendor);
-    vendor = kFlush;
+    WriteSendError(qp, wqe.index, wqe.opcode, abi::Syndrome::kFlushed, code);
+    code = vendor::kFlush;
     done = r.head + 1 == r.tail ? fetched : IndexOf(qp, r.window.At(r.head + 1));
   }
   while (done < producer) {
@@ -68,8 +61,8 @@ void Rnic::FlushSends(QpContext& qp, uint64_t producer, uint8_t head_vendor) {
       ConsumeRing(qp, done, abi::kSegmentBytes);
     }
     WriteSendError(qp, static_cast<uint16_t>(done), static_cast<abi::Opcode>(control[3]),
-                   abi::Syndrome::kFlushed, vendor);
-    vendor = kFlush;
+                   abi::Syndrome::kFlushed, code);
+    code = vendor::kFlush;
     done += std::max(1u, abi::WqebbsOf(control[7] & 0x3f));
   }
   r.fetched = r.producer = done;
@@ -89,14 +82,14 @@ void Rnic::FlushReceives(QpContext& qp) {
   if (qp.receives == nullptr) return;
   if (r.receive.taken) {
     r.receive.taken = false;
-    WriteReceiveError(qp, r.receive.index, abi::Syndrome::kFlushed, kFlush);
+    WriteReceiveError(qp, r.receive.index, abi::Syndrome::kFlushed, vendor::kFlush);
   }
   r.message = Message::kNone;
   for (const auto& source : qp.sources) {
     ReceiveWqe& receive = source->responder.receive;
     if (!receive.taken) continue;
     receive.taken = false;
-    WriteReceiveError(qp, receive.index, abi::Syndrome::kFlushed, kFlush);
+    WriteReceiveError(qp, receive.index, abi::Syndrome::kFlushed, vendor::kFlush);
   }
   if (qp.receives != &qp.rq) {
     events_.push_back({EventKind::kLastWqeReached, qp.qpn});
@@ -104,7 +97,7 @@ void Rnic::FlushReceives(QpContext& qp) {
   }
   ReceiveWqe wqe;
   while (qp.rq.Take(dma_, qp.qpn, &wqe)) {
-    WriteReceiveError(qp, wqe.index, abi::Syndrome::kFlushed, kFlush);
+    WriteReceiveError(qp, wqe.index, abi::Syndrome::kFlushed, vendor::kFlush);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "sim/nic/big_endian.h"
 #include "sim/nic/rnic.h"
+#include "sim/nic/syndromes.h"
 #include "sim/nic/wqe_parser.h"
 #include "transport/abi/doorbell.h"
 
@@ -64,7 +65,7 @@ bool Rnic::RefreshFromRecord(QpContext& qp) {
     if (r.producer - r.fetched > qp.config.sq_wqebbs) ++counters_.ring_overruns;
   }
   if (flushes) {
-    FlushSends(qp, r.producer, 0);
+    FlushSends(qp, r.producer, vendor::kFlush);
     if (qp.state == State::kError) FlushReceives(qp);
     return false;
   }

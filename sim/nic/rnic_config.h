@@ -36,7 +36,7 @@ struct RnicConfig {
   // of each signalled WQE and of the last one announced.
   uint32_t packets_per_ack = 64;
   Behaviour behaviour = Behaviour::kMlx5;
-  NicLimits limits;
+  NicLimits limits = {};
 };
 
 }  // namespace ringpost::sim

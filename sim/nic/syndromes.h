@@ -1,4 +1,4 @@
-// syndromes.h: the AETH's syndrome byte (IBA specification 9.7.5.2).
+// syndromes.h: the AETH's syndrome byte (IBA specification 9.7.5.2), and vendor syndromes of CQEs.
 #pragma once
 
 #include <cstdint>
@@ -17,3 +17,11 @@ inline constexpr uint8_t kRemoteAccess = 0x62;
 inline constexpr uint8_t kRemoteOperation = 0x63;
 
 }  // namespace ringpost::sim::aeth
+
+namespace ringpost::sim::vendor {
+
+// Of flush CQEs: the oldest WQE when software moved the QP, and all others.
+inline constexpr uint8_t kHeadFlush = 0xf5;
+inline constexpr uint8_t kFlush = 0xf9;
+
+}  // namespace ringpost::sim::vendor
