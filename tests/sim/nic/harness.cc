@@ -164,9 +164,14 @@ void Harness::Launch(Side& from, const wire::Packet& packet, const Address& to) 
   opcodes_seen.push_back(packet.opcode);
   Flying flying{packet, &from, to.lid == a.address.lid ? &a : &b};
   if (on_wire && !on_wire(flying.packet)) return;
-  if (Chance(faults.lose)) return;
+  if (Chance(faults.lose)) {
+    ++lost;
+    return;
+  }
   flying_.push_back(flying);
-  if (Chance(faults.repeat)) flying_.push_back(flying);
+  if (!Chance(faults.repeat)) return;
+  ++repeated;
+  flying_.push_back(flying);
 }
 
 void Harness::Arm(Side& side, uint32_t qpn, const TimerRequest& timer) {
@@ -197,6 +202,7 @@ bool Harness::Pull(Side& side) {
 void Harness::Deliver() {
   size_t at = 0;
   if (Chance(faults.reorder)) at = random() % std::min<size_t>(flying_.size(), 6);
+  if (at != 0) ++reordered;
   const Flying flying = flying_[at];
   flying_.erase(flying_.begin() + static_cast<ptrdiff_t>(at));
   const Facts facts = flying.to->nic.Receive(flying.packet, flying.from->address);

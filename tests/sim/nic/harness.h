@@ -117,6 +117,7 @@ struct Harness {
   std::function<bool(wire::Packet& packet)> on_wire;
   bool timers_run = true;
   std::vector<wire::Opcode> opcodes_seen;
+  uint64_t lost = 0, repeated = 0, reordered = 0;
   QpAttributes base;  // what Ready gives every QP
 
  private:

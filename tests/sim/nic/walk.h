@@ -15,9 +15,9 @@ struct Coverage {
   std::map<int, uint64_t> wqe_opcodes;
   std::map<int, uint64_t> packet_opcodes;
   std::map<int, uint64_t> syndromes;
-  std::map<int, uint64_t> states;
+  std::map<std::string, uint64_t> transitions;
   uint64_t operations = 0, recoveries = 0;
-  RnicCounters counters;
+  uint64_t lost = 0, repeated = 0, reordered = 0;
 };
 
 class Walk {
@@ -60,6 +60,7 @@ class Walk {
   void PostRead(Peer& peer, Posted& posted, uint8_t flags);
   void PostAtomic(Peer& peer, Posted& posted, uint8_t flags);
   void PostMasked(Peer& peer, Posted& posted, uint8_t flags);
+  void Corrupt(Peer& peer);
   void PostBroken(Peer& peer, Posted& posted, uint8_t flags);
   void Finish(Peer& peer, const WqeBytes& wqe, Posted& posted);
   WqeBytes Start(abi::Opcode opcode, uint8_t flags, Peer& peer, uint8_t opmod = 0);
@@ -70,6 +71,7 @@ class Walk {
   std::string CheckCompletions();
   std::string CheckReceives(Peer& peer);
   std::string Recover();
+  std::string Drain();
 
   Harness h_;
   QpType type_;
@@ -80,6 +82,7 @@ class Walk {
   std::vector<Peer> peers_;
   uint64_t srq_ = 0, srq_record_ = 0, srq_posted_ = 0;
   std::vector<Posted> posted_;
+  int accepted_ = 0;  // a syndrome that may hit any WQE
   bool broken_ = false;
   bool failed_ = false;
 };
