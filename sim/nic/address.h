@@ -21,9 +21,10 @@ struct Address {
   std::array<uint8_t, 6> mac{};
   std::array<uint8_t, 16> gid{};
 
-  // Of the same port, whatever the service level.
+  // Of the same port, whatever the service level. With a GRH the GID alone counts: on Ethernet the
+  // LID's place holds the UDP source port.
   bool SamePort(const Address& other) const {
-    return lid == other.lid && global == other.global && gid == other.gid;
+    return global == other.global && (global ? gid == other.gid : lid == other.lid);
   }
   bool operator==(const Address&) const = default;
 };

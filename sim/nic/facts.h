@@ -20,6 +20,7 @@ struct TimerRequest {
   uint32_t generation = 0;
 };
 
+// kWindowFull: fetch on when Facts say that the QP may send.
 enum class Fetched : uint8_t { kWqe, kNothing, kWindowFull };
 
 enum class SendStatus : uint8_t { kSent, kEmpty, kBlocked };

@@ -29,7 +29,9 @@ void Rnic::Fail(QpContext& qp, abi::Syndrome syndrome, uint8_t vendor) {
     ++r.head;
   }
   FlushSends(qp, producer, vendor::kFlush);
-  if (whole) FlushReceives(qp);
+  if (!whole) return;
+  FlushReceives(qp);
+  if (qp.config.srq != 0) events_.push_back({EventKind::kLastWqeReached, qp.qpn});
 }
 
 // To ERR for another reason than a WQE of its own.
@@ -39,6 +41,7 @@ void Rnic::EnterError(QpContext& qp) {
   qp.state = State::kError;
   if (qp.config.sq_wqebbs != 0 && sent) FlushSends(qp, ProducerInError(qp), vendor::kHeadFlush);
   FlushReceives(qp);
+  if (qp.config.srq != 0) events_.push_back({EventKind::kLastWqeReached, qp.qpn});
 }
 
 // One CQE for each WQE up to `producer`, signalled or not, in order.
@@ -91,10 +94,7 @@ void Rnic::FlushReceives(QpContext& qp) {
     receive.taken = false;
     WriteReceiveError(qp, receive.index, abi::Syndrome::kFlushed, vendor::kFlush);
   }
-  if (qp.receives != &qp.rq) {
-    events_.push_back({EventKind::kLastWqeReached, qp.qpn});
-    return;
-  }
+  if (qp.receives != &qp.rq) return;
   ReceiveWqe wqe;
   while (qp.rq.Take(dma_, qp.qpn, &wqe)) {
     WriteReceiveError(qp, wqe.index, abi::Syndrome::kFlushed, vendor::kFlush);

@@ -9,8 +9,11 @@
 namespace ringpost::sim {
 
 inline uint32_t PeerHash(uint32_t qpn, const Address& address) {
-  uint64_t hash = (uint64_t{address.lid} << 32 | qpn) * 0x9e3779b97f4a7c15;
-  for (const uint8_t byte : address.gid) hash = (hash ^ byte) * 0x100000001b3;
+  const uint64_t lid = address.global ? 0 : address.lid;
+  uint64_t hash = (lid << 32 | qpn) * 0x9e3779b97f4a7c15;
+  if (address.global) {
+    for (const uint8_t byte : address.gid) hash = (hash ^ byte) * 0x100000001b3;
+  }
   return static_cast<uint32_t>(hash >> 32);
 }
 

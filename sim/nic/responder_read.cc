@@ -137,6 +137,7 @@ void Rnic::Replay(QpContext& qp, Responder& r, const wire::Packet& packet) {
     }
     return;
   }
+  if (packet.dma_length > config_.limits.message_bytes) return;
   const uint32_t packets = PacketsOf(packet.dma_length, qp.mtu);
   uint64_t address = 0;
   if (PsnDistance(PsnAfter(packet.psn, packets), r.expected) < 0) return;

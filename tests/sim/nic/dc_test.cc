@@ -2,6 +2,7 @@
 // section 1.6).
 #include "sim/nic/dc.h"
 
+#include "sim/nic/peer_index.h"
 #include "tests/sim/nic/rc_fixture.h"
 
 namespace ringpost::sim {
@@ -158,6 +159,18 @@ BOOST_AUTO_TEST_CASE(AnIncarnationIsRecognisedByItsDistance) {
   BOOST_TEST(dc::FirstOf(next + 4095) == next);
   BOOST_TEST(!dc::IsNewIncarnation(first, first + 4095));
   BOOST_TEST(!dc::IsNewIncarnation(next, first + 100));
+}
+
+// Behind a GRH the place of the LID may hold anything.
+BOOST_AUTO_TEST_CASE(APortWithAGidIsKnownByItAlone) {
+  Address a, b;
+  a.global = b.global = true;
+  a.lid = 49152;
+  b.lid = 49153;
+  BOOST_TEST(a.SamePort(b));
+  BOOST_TEST(PeerHash(7, a) == PeerHash(7, b));
+  b.gid[15] = 1;
+  BOOST_TEST(!a.SamePort(b));
 }
 
 }  // namespace ringpost::sim

@@ -134,7 +134,7 @@ std::string Walk::CheckCompletions() {
     ++coverage_.syndromes[SyndromeOf(cqe)];
     // A lossy wire may use up the retries instead.
     if (SyndromeOf(cqe) != posted.failure && SyndromeOf(cqe) != 0x15 &&
-        SyndromeOf(cqe) != accepted_) {
+        (accepted_ >> SyndromeOf(cqe) & 1) == 0) {
       return "syndrome " + std::to_string(SyndromeOf(cqe)) + " instead of " +
              std::to_string(posted.failure);
     }

@@ -82,7 +82,7 @@ class Walk {
   std::vector<Peer> peers_;
   uint64_t srq_ = 0, srq_record_ = 0, srq_posted_ = 0;
   std::vector<Posted> posted_;
-  int accepted_ = 0;  // a syndrome that may hit any WQE
+  uint32_t accepted_ = 0;  // 1 << syndrome: may hit any WQE
   bool broken_ = false;
   bool failed_ = false;
 };

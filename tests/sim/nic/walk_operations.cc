@@ -163,7 +163,7 @@ void Walk::Corrupt(Peer&) {
   const uint64_t how = Draw(3);
   const abi::Syndrome hit[] = {abi::Syndrome::kBadResponse, abi::Syndrome::kRemoteOperation,
                                abi::Syndrome::kRnrRetryExceeded};
-  accepted_ = static_cast<int>(hit[how]);
+  accepted_ |= 1u << static_cast<int>(hit[how]);
   QpContext* qp = &h_.Qp(end_);
   if (how == 2) qp->attributes.rnr_retry = 2;
   h_.on_wire = [how, qp](wire::Packet& packet) {
@@ -199,7 +199,7 @@ void Walk::PostBroken(Peer& peer, Posted& posted, uint8_t flags) {
     case 8: {
       // Software gives up; what is outstanding is flushed.
       PostWrite(peer, posted, flags);
-      accepted_ = static_cast<int>(abi::Syndrome::kFlushed);
+      accepted_ |= 1u << static_cast<int>(abi::Syndrome::kFlushed);
       QpAttributes error;
       error.state = State::kError;
       end_.side->nic.ModifyQp(end_.qpn, error, kAttrState);

@@ -73,7 +73,8 @@ void WalkStates(QpType type, Coverage& coverage) {
   for (int i = 0; i < 20000; ++i) {
     const State from = h.Qp(end).state;
     // No software brings a QP to SQE: a WQE that failed does.
-    if (from == State::kReadyToSend && (type == QpType::kUc || type == QpType::kUd)) {
+    const bool unreliable = type == QpType::kUc || type == QpType::kUd;
+    if (from == State::kReadyToSend && unreliable && h.random() % 8 == 0) {
       h.Store(end, WqeBytes(static_cast<Opcode>(0x25), 0));
       h.Ring(end);
       h.Run();
@@ -89,6 +90,8 @@ void WalkStates(QpType type, Coverage& coverage) {
       if (ready.state != State::kReadyToSend) continue;
     }
     const State to = static_cast<State>(h.random() % kStates);
+    // Else a walk seldom leaves RST and ERR.
+    if ((to == State::kReset || to == State::kError) && h.random() % 8 != 0) continue;
     const Transition transition = TransitionOf(type, from, to);
     QpAttributes attributes = h.Defaults(h.b, peer.qpn);
     attributes.state = to;
