@@ -10,7 +10,8 @@
 
 namespace ringpost::sim {
 
-enum class Purpose : uint8_t { kWqe, kPayload, kRecord };
+// kReceiveWqe: `index` is the slot in its receive queue.
+enum class Purpose : uint8_t { kWqe, kPayload, kRecord, kReceiveWqe };
 
 class Dma {
  public:
@@ -26,6 +27,17 @@ class Dma {
   // Writes of one QP become visible in the order of the calls.
   virtual bool Write(uint32_t qpn, uint64_t address, const void* bytes, uint64_t size) = 0;
   virtual bool WriteCqe(uint32_t qpn, uint64_t address, const void* cqe) = 0;
+  // Replaces the word of 4 or 8 bytes, in host order, by `next(context, old)`; what it was goes to
+  // `original`. Atomic against all that this NIC does, and against others where the driver can.
+  using NextFn = uint64_t (*)(const void* context, uint64_t old);
+  virtual bool Modify(uint32_t qpn, uint64_t address, uint32_t bytes, NextFn next,
+                      const void* context, uint64_t* original) {
+    uint64_t word = 0;
+    if (!Read(qpn, address, &word, bytes)) return false;
+    *original = word;
+    word = next(context, word);
+    return Write(qpn, address, &word, bytes);
+  }
 };
 
 }  // namespace ringpost::sim

@@ -1,0 +1,183 @@
+// Making and destroying CQs, SRQs and QPs: what may be, and in one line why something may not.
+#include <algorithm>
+#include <bit>
+
+#include "sim/nic/rnic.h"
+
+namespace ringpost::sim {
+namespace {
+
+std::string Beyond(const char* what, uint64_t value, uint64_t limit) {
+  return std::string(what) + " " + std::to_string(value) + " is beyond this NIC's limit of " +
+         std::to_string(limit);
+}
+
+// A ring's size: a power of two up to the limit.
+std::string CheckRing(const char* what, uint64_t size, uint64_t limit) {
+  if (size > limit) return Beyond(what, size, limit);
+  if (!std::has_single_bit(size)) {
+    return std::string(what) + " " + std::to_string(size) + " is no power of two";
+  }
+  return {};
+}
+
+std::string CheckStride(uint32_t stride, uint32_t limit) {
+  if (stride > limit) return Beyond("a receive WQE size of", stride, limit);
+  if (!std::has_single_bit(stride) || stride < 16) {
+    return "a receive WQE size of " + std::to_string(stride) + " is no power of two from 16 on";
+  }
+  return {};
+}
+
+}  // namespace
+
+Created Rnic::CreateCq(const CqConfig& config) {
+  if (cqs_.size() > config_.limits.cqs) {
+    return {0, Beyond("a CQ count of", cqs_.size(), config_.limits.cqs)};
+  }
+  std::string refusal = CheckRing("a CQ size of", config.entries, config_.limits.cq_entries);
+  if (!refusal.empty()) return {0, refusal};
+  auto cq = std::make_unique<CompletionQueue>();
+  cq->cqn = static_cast<uint32_t>(cqs_.size());
+  cq->config = config;
+  cqs_.push_back(std::move(cq));
+  return {cqs_.back()->cqn, {}};
+}
+
+Created Rnic::CreateSrq(uint32_t pd, const ReceiveQueueConfig& config) {
+  const NicLimits& limits = config_.limits;
+  if (srqs_.size() > limits.srqs) return {0, Beyond("an SRQ count of", srqs_.size(), limits.srqs)};
+  if (!protection_.HasPd(pd)) return {0, "PD " + std::to_string(pd) + " does not exist"};
+  std::string refusal = CheckRing("an SRQ depth of", config.wqes, limits.srq_depth_wqes);
+  if (refusal.empty()) refusal = CheckStride(config.stride, limits.receive_wqe_bytes);
+  if (!refusal.empty()) return {0, refusal};
+  auto srq = std::make_unique<Srq>();
+  srq->srqn = static_cast<uint32_t>(srqs_.size());
+  srq->pd = pd;
+  ReceiveQueueConfig linked = config;
+  linked.linked = true;
+  srq->queue.Prepare(linked);
+  srqs_.push_back(std::move(srq));
+  return {srqs_.back()->srqn, {}};
+}
+
+std::string Rnic::CheckQp(const RnicQpConfig& config) const {
+  const NicLimits& limits = config_.limits;
+  if (!protection_.HasPd(config.pd)) return "PD " + std::to_string(config.pd) + " does not exist";
+  const auto has_cq = [this](uint32_t cqn) { return cqn < cqs_.size() && cqs_[cqn] != nullptr; };
+  for (const uint32_t cqn : {config.send_cq, config.receive_cq}) {
+    if (!has_cq(cqn)) return "CQ " + std::to_string(cqn) + " does not exist";
+  }
+  if (config.srq != 0 && (config.srq >= srqs_.size() || srqs_[config.srq] == nullptr)) {
+    return "SRQ " + std::to_string(config.srq) + " does not exist";
+  }
+  if (config.max_sges > limits.sges) return Beyond("an SGE count of", config.max_sges, limits.sges);
+  if (config.max_inline > limits.inline_bytes) {
+    return Beyond("an inline size of", config.max_inline, limits.inline_bytes);
+  }
+  if (config.type == QpType::kDct) {
+    if (config.sq_wqebbs != 0 || config.rq.wqes != 0 || config.srq == 0) {
+      return "a DCT has an SRQ and no queues of its own";
+    }
+    return {};
+  }
+  if (config.type == QpType::kDci && (config.rq.wqes != 0 || config.srq != 0)) {
+    return "a DCI does not receive";
+  }
+  if (config.sq_wqebbs != 0) {
+    std::string refusal =
+        CheckRing("a send queue depth of", config.sq_wqebbs, limits.sq_depth_wqebbs);
+    if (!refusal.empty()) return refusal;
+  }
+  if (config.rq.wqes == 0) return {};
+  if (config.srq != 0) return "a QP with an SRQ has no receive queue of its own";
+  std::string refusal = CheckRing("a receive queue depth of", config.rq.wqes, limits.rq_depth_wqes);
+  return refusal.empty() ? CheckStride(config.rq.stride, limits.receive_wqe_bytes) : refusal;
+}
+
+Created Rnic::CreateQp(const RnicQpConfig& config) {
+  std::string refusal = CheckQp(config);
+  if (!refusal.empty()) return {0, refusal};
+  uint32_t index = static_cast<uint32_t>(qps_.size());
+  if (index < config_.limits.qps) {
+    qps_.emplace_back();
+  } else if (!free_qps_.empty()) {
+    // A number rests for as long as there are others.
+    index = free_qps_.front();
+    free_qps_.erase(free_qps_.begin());
+  } else {
+    return {0, Beyond("a QP count of", index + 1, config_.limits.qps)};
+  }
+  auto qp = std::make_unique<QpContext>();
+  qp->qpn = (uint32_t{config_.slot} << 16) | (kFirstQpn + index);
+  qp->type = config.type;
+  qp->pd = config.pd;
+  qp->config = config;
+  constexpr wire::Service kServices[] = {wire::Service::kRc, wire::Service::kUc, wire::Service::kUd,
+                                         wire::Service::kDc, wire::Service::kDc};
+  qp->service = kServices[static_cast<int>(config.type)];
+  qp->send_cq = FindCq(config.send_cq);
+  qp->receive_cq = FindCq(config.receive_cq);
+  ++qp->send_cq->users;
+  ++qp->receive_cq->users;
+  if (config.srq != 0) {
+    qp->receives = &srqs_[config.srq]->queue;
+    ++srqs_[config.srq]->users;
+  } else if (config.rq.wqes != 0) {
+    ReceiveQueueConfig rq = config.rq;
+    rq.record = config.record;
+    rq.linked = false;
+    qp->rq.Prepare(rq);
+    qp->receives = &qp->rq;
+  }
+  qps_[index] = std::move(qp);
+  Reset(*qps_[index]);
+  return {qps_[index]->qpn, {}};
+}
+
+std::string Rnic::DestroyCq(uint32_t cqn) {
+  CompletionQueue* cq = FindCq(cqn);
+  if (cq == nullptr) return "CQ " + std::to_string(cqn) + " does not exist";
+  if (cq->users != 0) return "CQ " + std::to_string(cqn) + " is used by QPs";
+  cqs_[cqn].reset();
+  return {};
+}
+
+std::string Rnic::DestroySrq(uint32_t srqn) {
+  if (srqn >= srqs_.size() || srqs_[srqn] == nullptr) {
+    return "SRQ " + std::to_string(srqn) + " does not exist";
+  }
+  if (srqs_[srqn]->users != 0) return "SRQ " + std::to_string(srqn) + " is used by QPs";
+  srqs_[srqn].reset();
+  return {};
+}
+
+std::string Rnic::DestroyQp(uint32_t qpn) {
+  QpContext* qp = FindQp(qpn);
+  if (qp == nullptr) return "QP " + std::to_string(qpn) + " does not exist";
+  --qp->send_cq->users;
+  --qp->receive_cq->users;
+  if (qp->config.srq != 0) --srqs_[qp->config.srq]->users;
+  for (const auto& cq : cqs_) {
+    if (cq != nullptr) std::erase(cq->waiters, qpn);
+  }
+  const uint32_t index = (qpn & 0xffff) - kFirstQpn;
+  qps_[index].reset();
+  free_qps_.push_back(index);
+  return {};
+}
+
+void Rnic::ArmSrqLimit(uint32_t srqn, uint32_t limit) {
+  if (srqn < srqs_.size() && srqs_[srqn] != nullptr) srqs_[srqn]->limit = limit;
+}
+
+// Fewer receives than software wanted to hear of are left: said once.
+void Rnic::CheckSrqLimit(uint32_t srqn) {
+  Srq& srq = *srqs_[srqn];
+  if (srq.limit == 0) return;
+  if (srq.queue.Available() >= srq.limit) return;
+  srq.limit = 0;
+  events_.push_back({EventKind::kSrqLimit, srqn});
+}
+
+}  // namespace ringpost::sim
