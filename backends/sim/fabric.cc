@@ -66,7 +66,8 @@ std::vector<QpPair> Fabric::ConnectPairs(uint32_t first, uint32_t second, uint32
 }
 
 void Fabric::InjectError(const QpView& qp, uint32_t node, uint64_t wqe, abi::Syndrome syndrome) {
-  nodes_[node]->Function().InjectError(qp.qpn, {wqe, syndrome});
+  sim::Rnic& nic = nodes_[node]->Function();
+  nic.InjectFailure(*nic.FindQp(qp.qpn), {wqe, syndrome});
 }
 
 void Fabric::Launch(uint32_t node, const sim::LaunchShape& shape, Kernel kernel) {

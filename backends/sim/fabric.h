@@ -65,7 +65,7 @@ class Fabric {
   uint32_t Nodes() const { return static_cast<uint32_t>(nodes_.size()); }
   Nic& nic(uint32_t node);
   sim::NicNode& Node(uint32_t node) { return *nodes_[node]; }
-  const sim::Counters& Counters(uint32_t node) const { return nodes_[node]->Function().Count(); }
+  sim::Counters Counters(uint32_t node) const { return nodes_[node]->Count(); }
 
   // Creates one QP at each node and connects them. Aborts on an impossible spec: for tests.
   QpPair ConnectPair(uint32_t first, uint32_t second, const QpSpec& spec);

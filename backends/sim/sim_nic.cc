@@ -11,6 +11,14 @@ namespace {
 constexpr uint64_t kPoolBytes = 64ull << 20;
 constexpr uint64_t kCacheLine = 64;
 constexpr uint64_t kMaxAllocation = 1ull << 40;
+constexpr uint8_t kAllRights = sim::kMayWriteLocally | sim::kMayWriteRemotely |
+                               sim::kMayReadRemotely | sim::kMayUseAtomics;
+
+// What libraries set on the way to RTS: the local ACK timeout of perftest, the longest retries.
+constexpr uint8_t kAckTimeout = 14;
+constexpr uint8_t kRetries = 7;
+constexpr uint8_t kMinRnrTimer = 12;
+constexpr uint8_t kRdAtomic = 16;
 
 }  // namespace
 
@@ -39,8 +47,9 @@ Result<RegisteredMemory> Fabric::SimNic::Allocate(Placement placement, uint64_t 
     return Error{fmt::format("cannot allocate {} bytes; give 1 byte to 1 TiB", bytes)};
   }
   const uint64_t address = memory_.Space().Allocate(HomeOf(placement), bytes);
-  const uint32_t key = node_.Function().Keys().Register(
-      address, bytes, sim::kLocalWrite | sim::kRemoteWrite | sim::kRemoteRead | sim::kRemoteAtomic);
+  const uint32_t key =
+      node_.Function().Keys().Register({address, address, bytes, pd_, kAllRights});
+  if (key == 0) return Error{"no memory key is left on this NIC"};
   return RegisteredMemory{address, bytes, key, key};
 }
 
@@ -74,19 +83,30 @@ Result<QpAddress> Fabric::SimNic::CreateQp(const QpSpec& spec) {
   // Software fills a CQ before the NIC may write it: an entry that is not there reads invalid.
   std::vector<uint8_t> invalid(abi::kCqeBytes, abi::kCqeInitialOpOwn);
   memory_.Poke(view.cq, invalid.data(), invalid.size());
-  const sim::QueuePair& qp = node_.CreateQp({view.sq, view.record, view.cq, view.depth, 1, true});
-  view.qpn = qp.qpn;
-  InjectErrorsOf(static_cast<uint32_t>(views_.size()), qp.qpn);
+  sim::Rnic& function = node_.Function();
+  const sim::Created cq = function.CreateCq({view.cq, 1, 0, true, true});
+  if (!cq.Ok()) return Error{cq.refusal};
+  sim::RnicQpConfig config;
+  config.pd = pd_;
+  config.send_cq = config.receive_cq = cq.number;
+  config.sq = view.sq;
+  config.sq_wqebbs = view.depth;
+  config.record = view.record;
+  config.max_inline = view.max_inline;
+  const sim::Created qp = node_.CreateQp(config);
+  if (!qp.Ok()) return Error{qp.refusal};
+  view.qpn = qp.number;
+  InjectErrorsOf(static_cast<uint32_t>(views_.size()), *function.FindQp(qp.number));
   views_.push_back(view);
-  return QpAddress{node_.Node(), qp.qpn};
+  return QpAddress{node_.Node(), qp.number};
 }
 
-void Fabric::SimNic::InjectErrorsOf(uint32_t qp_number, uint32_t qpn) {
+void Fabric::SimNic::InjectErrorsOf(uint32_t qp_number, sim::QpContext& qp) {
   for (const sim::FaultRule& rule : faults_.Rules()) {
     const bool here = rule.kind == sim::FaultKind::kError &&
                       rule.node.value_or(node_.Node()) == node_.Node() &&
                       rule.qp.value_or(qp_number) == qp_number;
-    if (here) node_.Function().InjectError(qpn, {rule.wqe.value_or(0)});
+    if (here) node_.Function().InjectFailure(qp, {rule.wqe.value_or(0)});
   }
 }
 
@@ -94,12 +114,36 @@ Result<bool> Fabric::SimNic::Connect(const QpAddress& local, const QpAddress& pe
   if (local.node != node_.Node() || node_.Function().FindQp(local.qpn) == nullptr) {
     return Error{fmt::format("QP {:#x} is not of node {}", local.qpn, node_.Node())};
   }
-  node_.Function().Connect(local.qpn, peer.node, peer.qpn);
+  using namespace sim;
+  QpAttributes attributes;
+  attributes.access = kAllRights;
+  attributes.address = NicNode::AddressOf(peer.node);
+  attributes.path_mtu = node_.Function().Config().mtu;
+  attributes.dest_qpn = peer.qpn;
+  attributes.timeout = kAckTimeout;
+  attributes.retry_count = attributes.rnr_retry = kRetries;
+  attributes.min_rnr_timer = kMinRnrTimer;
+  attributes.max_rd_atomic = attributes.max_dest_rd_atomic = kRdAtomic;
+  constexpr struct {
+    State state;
+    uint32_t mask;
+  } kSteps[] = {
+      {State::kInit, kAttrPkeyIndex | kAttrPort | kAttrAccess},
+      {State::kReadyToReceive, kAttrAddress | kAttrPathMtu | kAttrDestQpn | kAttrReceivePsn |
+                                   kAttrMaxDestRdAtomic | kAttrMinRnrTimer},
+      {State::kReadyToSend,
+       kAttrTimeout | kAttrRetryCount | kAttrRnrRetry | kAttrSendPsn | kAttrMaxRdAtomic}};
+  for (const auto& step : kSteps) {
+    attributes.state = step.state;
+    std::string refusal =
+        node_.Function().ModifyQp(local.qpn, attributes, step.mask | kAttrState);
+    if (!refusal.empty()) return Error{refusal};
+  }
   return true;
 }
 
 Result<QpView> Fabric::SimNic::View(const QpAddress& local) const {
-  const uint32_t index = local.qpn - sim::Nic::kFirstQpn;
+  const uint32_t index = local.qpn - sim::Rnic::kFirstQpn;
   if (index >= views_.size()) {
     return Error{fmt::format("QP {:#x} is not of node {}", local.qpn, node_.Node())};
   }

@@ -10,7 +10,10 @@ namespace ringpost {
 class Fabric::SimNic final : public Nic {
  public:
   SimNic(sim::NicNode& node, sim::Memory& memory, const sim::Faults& faults)
-      : node_(node), memory_(memory), faults_(faults) {}
+      : node_(node),
+        memory_(memory),
+        faults_(faults),
+        pd_(node.Function().Keys().AllocatePd()) {}
 
   Result<RegisteredMemory> Allocate(Placement placement, uint64_t bytes) override;
   Result<QpAddress> CreateQp(const QpSpec& spec) override;
@@ -21,7 +24,7 @@ class Fabric::SimNic final : public Nic {
   sim::Home HomeOf(Placement placement) const;
   // A zeroed array of `bytes` out of a pool with this home, aligned to 64 bytes.
   uint64_t Carve(sim::Home home, uint64_t bytes);
-  void InjectErrorsOf(uint32_t qp_number, uint32_t qpn);
+  void InjectErrorsOf(uint32_t qp_number, sim::QpContext& qp);
 
   struct Pool {
     sim::Home home;
@@ -32,6 +35,7 @@ class Fabric::SimNic final : public Nic {
   sim::NicNode& node_;
   sim::Memory& memory_;
   const sim::Faults& faults_;
+  uint32_t pd_;
   std::vector<Pool> pools_;
   std::vector<QpView> views_;
 };

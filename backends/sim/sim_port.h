@@ -11,6 +11,7 @@
 
 #include "backends/sim/sim_words.h"
 #include "sim/node/nic_node.h"
+#include "transport/abi/doorbell.h"
 #include "transport/port.h"
 
 namespace ringpost {

@@ -10,17 +10,44 @@ uint32_t Engine::Register(HandlerFn fn, void* context) {
   return static_cast<uint32_t>(handlers_.size() - 1);
 }
 
+uint32_t Engine::RegisterTimer(HandlerFn fn, NeededFn needed, void* context) {
+  timer_handlers_.push_back({fn, needed, context});
+  return static_cast<uint32_t>(timer_handlers_.size() - 1);
+}
+
+Event Engine::PopTimer() {
+  const Event event = timers_.Pop();
+  next_timer_ps_ = timers_.Empty() ? Time::Never().ps : timers_.Top().time_ps;
+  return event;
+}
+
+void Engine::DropTimers() {
+  while (!timers_.Empty()) {
+    const TimerHandler& handler = timer_handlers_[timers_.Top().Node()];
+    if (handler.needed(handler.context)) return;
+    PopTimer();
+  }
+}
+
 void Engine::Run(Time limit) {
   stopped_ = false;
   limit_ = limit;
-  while (!stopped_ && !queue_.Empty()) {
-    if (limit.ps < queue_.Top().time_ps) return;
-    const Event event = queue_.Pop();
+  while (!stopped_) {
+    if (queue_.Empty()) DropTimers();
+    const bool timer = TimerIsNext();
+    if (!timer && queue_.Empty()) return;
+    if (limit.ps < (timer ? timers_.Top() : queue_.Top()).time_ps) return;
+    const Event event = timer ? PopTimer() : queue_.Pop();
     now_.ps = event.time_ps;
     current_ = event.sequence_node >> Event::kNodeBits;
     ++events_;
-    const Handler handler = handlers_[event.Node()];
-    handler.fn(handler.context);
+    if (timer) {
+      const TimerHandler handler = timer_handlers_[event.Node()];
+      handler.fn(handler.context);
+    } else {
+      const Handler handler = handlers_[event.Node()];
+      handler.fn(handler.context);
+    }
   }
 }
 

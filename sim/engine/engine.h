@@ -14,6 +14,7 @@
 namespace ringpost::sim {
 
 using HandlerFn = void (*)(void* context);
+using NeededFn = bool (*)(void* context);
 
 class Engine {
  public:
@@ -37,9 +38,18 @@ class Engine {
     queue_.Push({time < now_ ? now_.ps : time.ps, (sequence << Event::kNodeBits) | node});
   }
 
+  // A timer is an event that does not keep a simulation going by itself: when nothing else is left,
+  // those are dropped that `needed` denies, and the clock does not move for them.
+  uint32_t RegisterTimer(HandlerFn fn, NeededFn needed, void* context);
+  void ScheduleTimer(Time time, uint32_t timer) {
+    timers_.Push({time < now_ ? now_.ps : time.ps, (TakeSequence() << Event::kNodeBits) | timer});
+    next_timer_ps_ = timers_.Top().time_ps;
+  }
+
   // Moves the clock to `time` if nothing happens before or at it; a thread then need not yield.
   bool TryAdvance(Time time) {
-    if (stopped_ || limit_ < time || (!queue_.Empty() && queue_.Top().time_ps <= time.ps)) {
+    if (stopped_ || limit_ < time || next_timer_ps_ <= time.ps ||
+        (!queue_.Empty() && queue_.Top().time_ps <= time.ps)) {
       return false;
     }
     now_ = Later(now_, time);
@@ -57,8 +67,24 @@ class Engine {
     void* context;
   };
 
+  struct TimerHandler {
+    HandlerFn fn;
+    NeededFn needed;
+    void* context;
+  };
+  void DropTimers();
+  Event PopTimer();
+  bool TimerIsNext() {
+    if (timers_.Empty()) return false;
+    if (queue_.Empty()) return true;
+    return queue_.Top().time_ps >= next_timer_ps_ && Before(timers_.Top(), queue_.Top());
+  }
+
   WheelQueue queue_;
+  HeapQueue timers_;
+  int64_t next_timer_ps_ = Time::Never().ps;
   std::vector<Handler> handlers_;
+  std::vector<TimerHandler> timer_handlers_;
   Time now_;
   uint64_t sequence_ = 0;
   uint64_t current_ = 0;

@@ -55,7 +55,7 @@ class AddressSpace {
   uint64_t Allocate(Home home, uint64_t bytes);
 
   // The region that holds all of [address, address + bytes), or null. Cannot wrap.
-  Region* Find(uint64_t address, uint64_t bytes) {
+  Region* Find(uint64_t address, uint64_t bytes) const {
     const uint64_t slot = address >> kSlotShift;
     if (slot >= slots_.size() || slots_[slot] == nullptr) return nullptr;
     Region* region = slots_[slot];

@@ -49,16 +49,18 @@ bool Memory::WriteFromDevice(const Access& access, const void* bytes, uint64_t s
   if (size == 0) return true;
   Region* region = space_.Find(access.address, size);
   if (region == nullptr) return false;
-  const Origin strong = ReleaseFromDevice(access.agent);
+  const ReleasedRef released = KnowledgeOf(access.agent);
+  const uint64_t stamp = agents_[access.agent].stamp;
+  agents_[access.agent].stamp = ++stamp_;
   const uint8_t* from = static_cast<const uint8_t*>(bytes);
   uint64_t address = access.address;
   while (size > 0) {
     const uint32_t offset = static_cast<uint32_t>(address % kLineBytes);
     const uint32_t part = static_cast<uint32_t>(std::min<uint64_t>(size, kLineBytes - offset));
     Message* message = NewMessage(access, offset, part, from);
-    message->origin.stamp = strong.stamp;
-    message->origin.released = strong.released;
-    message->origin.self_scope = strong.self_scope;
+    message->origin.stamp = stamp;
+    message->origin.released = released;
+    message->origin.self_scope = static_cast<int8_t>(ScopeIndex(Scope::kSystem));
     message->origin.strong = true;
     Append(region->At(address), message, region->home, {});
     address += part;

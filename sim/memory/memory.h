@@ -52,6 +52,7 @@ class Memory {
   Memory& operator=(const Memory&) = delete;
 
   AddressSpace& Space() { return space_; }
+  const AddressSpace& Space() const { return space_; }
   Checker& Reports() { return checker_; }
   const MemoryOptions& Options() const { return options_; }
   AgentId AddAgent(const AgentPlace& place);
@@ -73,6 +74,13 @@ class Memory {
   // Bytes that a device writes: visible to all at `access.now`; strong, so that a poller
   // synchronises with them.
   bool WriteFromDevice(const Access& access, const void* bytes, uint64_t size);
+  // The same of a read-modify-write, in host byte order, of what is newest at `access.now`.
+  template <class F>
+  uint64_t ModifyFromDevice(const Access& access, uint32_t size, F&& next) {
+    const uint64_t old = Modify(access, size, Order::kAcqRel, Scope::kSystem, next);
+    agents_[access.agent].released.reset();  // it knows more now
+    return old;
+  }
   // A word by which a device goes on: strong, so that it synchronises with who stored it.
   bool ReadWordOnDevice(const Access& access, uint32_t* word);
 

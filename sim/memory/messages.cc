@@ -12,11 +12,10 @@ constexpr size_t kBlock = 1024;
 // to wait until they are out of the host's store buffer.
 void CopyWords(uint8_t* to, const void* bytes, uint32_t size) {
   const auto* from = static_cast<const uint8_t*>(bytes);
+  const auto copy = [&](uint32_t at) { std::memcpy(to + at, from + at, 4); };
   uint32_t done = 0;
-  for (; done + 16 <= size; done += 16) {
-    for (uint32_t i = done; i < done + 16; i += 4) std::memcpy(to + i, from + i, 4);
-  }
-  for (; done + 4 <= size; done += 4) std::memcpy(to + done, from + done, 4);
+  for (; done + 16 <= size; done += 16) copy(done), copy(done + 4), copy(done + 8), copy(done + 12);
+  for (; done + 4 <= size; done += 4) copy(done);
   for (; done < size; ++done) to[done] = from[done];
 }
 

@@ -70,7 +70,7 @@ enum class EventKind : uint8_t {
   kWaitOver,     // not for software: a WAIT may go on
 };
 
-struct Event {
+struct AsyncEvent {
   EventKind kind;
   uint32_t number;
 };

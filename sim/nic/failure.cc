@@ -87,7 +87,7 @@ void Rnic::FlushReceives(QpContext& qp) {
     r.receive.taken = false;
     WriteReceiveError(qp, r.receive.index, abi::Syndrome::kFlushed, vendor::kFlush);
   }
-  r.message = Message::kNone;
+  r.message = MessageKind::kNone;
   for (const auto& source : qp.sources) {
     ReceiveWqe& receive = source->responder.receive;
     if (!receive.taken) continue;

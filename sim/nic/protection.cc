@@ -1,6 +1,6 @@
 #include "sim/nic/protection.h"
 
-#include <algorithm>
+#include <cstddef>
 
 namespace ringpost::sim {
 namespace {
@@ -8,11 +8,6 @@ namespace {
 constexpr size_t kKeys = 1 << 16;
 
 }  // namespace
-
-bool Protection::InUse(uint32_t pd) const {
-  return std::any_of(entries_.begin(), entries_.end(),
-                     [pd](const Entry& entry) { return entry.valid && entry.region.pd == pd; });
-}
 
 uint32_t Protection::Register(const MemoryRegion& region) {
   const bool wraps = region.bytes == 0 || region.iova + (region.bytes - 1) < region.iova ||
@@ -29,6 +24,7 @@ uint32_t Protection::Register(const MemoryRegion& region) {
   } else {
     return 0;
   }
+  UsePd(region.pd);
   return (uint32_t{slot_} << 24) | (index << 8) | entries_[index].variant;
 }
 
@@ -43,6 +39,7 @@ bool Protection::Deregister(uint32_t key) {
   Entry* entry = Find(key);
   if (entry == nullptr) return false;
   entry->valid = false;
+  LeavePd(entry->region.pd);
   free_.push_back((key >> 8) & 0xffff);
   return true;
 }

@@ -32,15 +32,18 @@ class Protection {
   explicit Protection(uint8_t slot) : slot_(slot) {}
 
   uint32_t AllocatePd() {
-    pds_.push_back(true);
+    pds_.push_back(0);
     return static_cast<uint32_t>(pds_.size());
   }
-  void FreePd(uint32_t pd) {
-    if (HasPd(pd)) pds_[pd - 1] = false;
+  bool HasPd(uint32_t pd) const { return pd != 0 && pd <= pds_.size() && pds_[pd - 1] != kFreed; }
+  // Keys, QPs and SRQs use a domain; one in use is not freed.
+  void UsePd(uint32_t pd) { ++pds_[pd - 1]; }
+  void LeavePd(uint32_t pd) { --pds_[pd - 1]; }
+  bool FreePd(uint32_t pd) {
+    if (!HasPd(pd) || pds_[pd - 1] != 0) return false;
+    pds_[pd - 1] = kFreed;
+    return true;
   }
-  bool HasPd(uint32_t pd) const { return pd != 0 && pd <= pds_.size() && pds_[pd - 1]; }
-  // Whether a region still belongs to the domain.
-  bool InUse(uint32_t pd) const;
 
   // The key serves as lkey and as rkey; 0 where the domain is unknown, the range is empty or wraps,
   // or no key is left.
@@ -73,7 +76,8 @@ class Protection {
   Entry* Find(uint32_t key);
 
   uint8_t slot_;
-  std::vector<bool> pds_;
+  static constexpr uint32_t kFreed = 0xffffffff;
+  std::vector<uint32_t> pds_;  // users
   // Index 0 is never a key, and key 0x100 ends a receive list.
   std::vector<Entry> entries_ = std::vector<Entry>(2);
   std::vector<uint32_t> free_;

@@ -91,7 +91,7 @@ struct RdResponses {
 };
 
 enum class Trailing : uint8_t { kNone, kAck, kNak };
-enum class Message : uint8_t { kNone, kSend, kWrite };
+enum class MessageKind : uint8_t { kNone, kSend, kWrite };
 
 struct Responder {
   uint32_t expected = 0;  // PSN
@@ -99,7 +99,7 @@ struct Responder {
   Trailing trailing = Trailing::kNone;  // what goes out behind all pending responses
   uint8_t syndrome = 0;                 // of a NAK
   bool nak_sent = false;                // nothing more is said until the expected one comes
-  Message message = Message::kNone;     // under way
+  MessageKind message = MessageKind::kNone;     // under way
   bool solicited = false;
   ReceiveWqe receive;
   uint32_t key = 0;  // WRITE: what is still to come

@@ -52,7 +52,7 @@ bool Rnic::PlaceShortWrite(QpContext& qp, const wire::Packet& packet) {
   Responder& r = qp.responder;
   const size_t bytes = packet.payload.size();
   uint64_t address = 0;
-  if (packet.psn != r.expected || r.message != Message::kNone || r.rd != nullptr ||
+  if (packet.psn != r.expected || r.message != MessageKind::kNone || r.rd != nullptr ||
       r.trailing == Trailing::kNak || qp.state != State::kReadyToSend || bytes == 0 ||
       qp.type != QpType::kRc || bytes != packet.dma_length || bytes > qp.mtu ||
       (qp.attributes.access & kMayWriteRemotely) == 0 ||
@@ -83,7 +83,7 @@ void Rnic::ReceiveRequest(QpContext& qp, Responder& r, const wire::Packet& packe
   const bool starts = wire::StartsMessage(packet.opcode);
   const bool ends = wire::EndsMessage(packet.opcode);
   const bool fits = ends ? packet.payload.size() <= qp.mtu : packet.payload.size() == qp.mtu;
-  if (starts != (r.message == Message::kNone) || !fits) {
+  if (starts != (r.message == MessageKind::kNone) || !fits) {
     Refuse(qp, r, {aeth::kInvalidRequest, abi::Syndrome::kLocalQpOperation});
     return;
   }
@@ -92,7 +92,7 @@ void Rnic::ReceiveRequest(QpContext& qp, Responder& r, const wire::Packet& packe
   counters_.payload_bytes_received += packet.payload.size();
   if (ends) {
     r.msn = PsnAfter(r.msn, 1);
-    r.message = Message::kNone;
+    r.message = MessageKind::kNone;
   }
   if (packet.ack_request && wire::HasPayload(packet.opcode) && qp.type != QpType::kUc) {
     r.trailing = Trailing::kAck;
@@ -102,14 +102,14 @@ void Rnic::ReceiveRequest(QpContext& qp, Responder& r, const wire::Packet& packe
 // Whether the request is the one that is expected. One from before is answered again.
 bool Rnic::InOrder(QpContext& qp, Responder& r, const wire::Packet& packet) {
   const int32_t distance = PsnDistance(r.expected, packet.psn);
-  if (distance == 0 && (qp.type != QpType::kUc || r.message != Message::kNone ||
+  if (distance == 0 && (qp.type != QpType::kUc || r.message != MessageKind::kNone ||
                         wire::StartsMessage(packet.opcode))) {
     return true;
   }
   if (qp.type == QpType::kUc) {
     // What was lost stays lost: the next message starts anew, with the receive that is taken.
     if (distance != 0) ++counters_.out_of_order;
-    r.message = Message::kNone;
+    r.message = MessageKind::kNone;
     r.expected = packet.psn;
     if (wire::StartsMessage(packet.opcode)) return true;
     ++counters_.packets_dropped;
@@ -140,7 +140,7 @@ void Rnic::Refuse(QpContext& qp, Responder& r, const Refusal& refusal) {
     r.receive.taken = false;
     WriteReceiveError(qp, r.receive.index, refusal.local, 0);
   }
-  r.message = Message::kNone;
+  r.message = MessageKind::kNone;
   if (qp.type == QpType::kUc) {
     ++counters_.packets_dropped;
     if (failed_receive) EnterError(qp);

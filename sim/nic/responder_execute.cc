@@ -31,9 +31,9 @@ bool Rnic::ExecuteSend(QpContext& qp, Responder& r, const wire::Packet& packet,
                        const Address& from) {
   if (wire::StartsMessage(packet.opcode)) {
     if (!TakeReceive(qp, r)) return false;
-    r.message = Message::kSend;
+    r.message = MessageKind::kSend;
     r.received = 0;
-  } else if (r.message != Message::kSend) {
+  } else if (r.message != MessageKind::kSend) {
     Refuse(qp, r, {aeth::kInvalidRequest, abi::Syndrome::kLocalQpOperation});
     return false;
   }
@@ -76,7 +76,7 @@ bool Rnic::ExecuteWrite(QpContext& qp, Responder& r, const wire::Packet& packet,
       Refuse(qp, r, {aeth::kRemoteAccess, abi::Syndrome::kLocalAccess});
       return false;
     }
-    r.message = Message::kWrite;
+    r.message = MessageKind::kWrite;
     r.key = packet.remote_key;
     r.address = packet.remote_address;
     r.remaining = packet.dma_length;
@@ -84,7 +84,7 @@ bool Rnic::ExecuteWrite(QpContext& qp, Responder& r, const wire::Packet& packet,
   }
   const uint32_t bytes = static_cast<uint32_t>(packet.payload.size());
   const bool fits = ends ? bytes == r.remaining : bytes < r.remaining;
-  if (r.message != Message::kWrite || !fits) {
+  if (r.message != MessageKind::kWrite || !fits) {
     Refuse(qp, r, {aeth::kInvalidRequest, abi::Syndrome::kLocalQpOperation});
     return false;
   }

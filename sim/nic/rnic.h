@@ -85,7 +85,7 @@ class Rnic {
 
   // Asynchronous events since the last call, in order.
   bool HasEvents() const { return !events_.empty(); }
-  std::vector<Event> TakeEvents() { return std::exchange(events_, {}); }
+  std::vector<AsyncEvent> TakeEvents() { return std::exchange(events_, {}); }
 
   static constexpr uint32_t kFirstQpn = 0x100;
 
@@ -194,7 +194,7 @@ class Rnic {
       std::vector<std::unique_ptr<CompletionQueue>>(1);
   std::vector<std::unique_ptr<Srq>> srqs_ = std::vector<std::unique_ptr<Srq>>(1);
   std::vector<uint32_t> free_qps_;
-  std::vector<Event> events_;
+  std::vector<AsyncEvent> events_;
 };
 
 }  // namespace ringpost::sim

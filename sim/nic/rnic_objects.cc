@@ -57,6 +57,7 @@ Created Rnic::CreateSrq(uint32_t pd, const ReceiveQueueConfig& config) {
   ReceiveQueueConfig linked = config;
   linked.linked = true;
   srq->queue.Prepare(linked);
+  protection_.UsePd(pd);
   srqs_.push_back(std::move(srq));
   return {srqs_.back()->srqn, {}};
 }
@@ -118,6 +119,7 @@ Created Rnic::CreateQp(const RnicQpConfig& config) {
   qp->service = kServices[static_cast<int>(config.type)];
   qp->send_cq = FindCq(config.send_cq);
   qp->receive_cq = FindCq(config.receive_cq);
+  protection_.UsePd(config.pd);
   ++qp->send_cq->users;
   ++qp->receive_cq->users;
   if (config.srq != 0) {
@@ -148,6 +150,7 @@ std::string Rnic::DestroySrq(uint32_t srqn) {
     return "SRQ " + std::to_string(srqn) + " does not exist";
   }
   if (srqs_[srqn]->users != 0) return "SRQ " + std::to_string(srqn) + " is used by QPs";
+  protection_.LeavePd(srqs_[srqn]->pd);
   srqs_[srqn].reset();
   return {};
 }
@@ -155,6 +158,7 @@ std::string Rnic::DestroySrq(uint32_t srqn) {
 std::string Rnic::DestroyQp(uint32_t qpn) {
   QpContext* qp = FindQp(qpn);
   if (qp == nullptr) return "QP " + std::to_string(qpn) + " does not exist";
+  protection_.LeavePd(qp->pd);
   --qp->send_cq->users;
   --qp->receive_cq->users;
   if (qp->config.srq != 0) --srqs_[qp->config.srq]->users;

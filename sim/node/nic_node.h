@@ -1,54 +1,25 @@
 // nic_node.h: one NIC in virtual time: joins the function (sim/nic), the costs, the caches, the
 // memory and the engine.
 //
-// A doorbell becomes a fetch, a fetch a run of WQEs, each WQE an event where it meets other flows:
-// at the transmit stage, and at the receiver. Between those points stages are folded into their
+// A doorbell becomes a fetch; a fetch prices its WQEs through the QP's own stages; from then on
+// QPs take turns at the transmit stage, a packet each. A packet is an event where it meets others:
+// at that stage, and at its receiver. Between those points stages are folded into their
 // recurrences. Times of one QP never go backwards, so its memory effects keep their order.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <vector>
 
 #include "sim/cache/context_cache.h"
 #include "sim/cost/cost_table.h"
-#include "sim/engine/engine.h"
-#include "sim/memory/memory.h"
-#include "sim/nic/nic.h"
-#include "sim/node/station.h"
+#include "sim/nic/rnic.h"
+#include "sim/nic/step.h"
+#include "sim/node/counters.h"
+#include "sim/node/lane.h"
 #include "sim/node/trace.h"
 #include "sim/wire/faults.h"
 
 namespace ringpost::sim {
-
-class NicNode;
-
-// What a WQE is doing when its item leaves a channel.
-enum class Phase : uint8_t { kRequest, kReadResponse, kAck };
-
-struct WorkItem {
-  WorkItem* next = nullptr;
-  Time due;
-  uint64_t sequence = 0;
-  Phase phase = Phase::kRequest;
-  bool reads_late = false;  // a fenced WRITE: its payload is read once the fence lets it go
-  NicNode* requester = nullptr;
-  ReleasedRef released;  // what the sending QP knew
-  AgentId released_by = 0;
-  uint64_t released_stamp = 0;
-  Work work;
-};
-
-struct DoorbellItem {
-  DoorbellItem* next = nullptr;
-  Time due;
-  uint64_t sequence = 0;
-  uint64_t value = 0;
-  Origin origin;
-  QueuePair* qp = nullptr;
-  uint64_t until = 0;  // WQEBBs that this doorbell announced
-  View basis;          // what the NIC knew when it was told
-};
 
 // All that the nodes of one fabric share.
 struct FabricContext {
@@ -59,11 +30,7 @@ struct FabricContext {
   Trace& trace;
   uint32_t run_length = 64;  // WQEs parsed at one go; changes no result
   std::vector<NicNode*> nodes = {};
-  std::vector<std::unique_ptr<WorkItem[]>> item_blocks = {};
-  WorkItem* free_items = nullptr;
-
-  WorkItem& NewItem();
-  void Free(WorkItem& item);
+  ItemPool<PacketItem> packets = {};
 };
 
 struct StageUse {
@@ -76,9 +43,13 @@ class NicNode final : private Dma {
   NicNode(FabricContext& fabric, uint32_t node, std::unique_ptr<ContextCache> requester_cache,
           std::unique_ptr<ContextCache> responder_cache);
 
-  Nic& Function() { return nic_; }
-  uint32_t Node() const { return nic_.Node(); }
-  QueuePair& CreateQp(const QpConfig& config);
+  Rnic& Function() { return nic_; }
+  uint32_t Node() const { return node_; }
+  Counters Count() const;
+  // Where packets for this node go.
+  static Address AddressOf(uint32_t node) { return {.lid = static_cast<uint16_t>(node + 1)}; }
+  // Creates the QP and what virtual time adds to it.
+  Created CreateQp(const RnicQpConfig& config);
 
   // A thread stored `value` to the UAR at `when`, which is not before the engine's now.
   void Doorbell(Time when, uint64_t value, const Origin& origin);
@@ -86,52 +57,46 @@ class NicNode final : private Dma {
   std::vector<StageUse> Use() const;
 
  private:
-  // What virtual time adds to a QP.
-  struct Lane {
-    QueuePair* qp = nullptr;
-    AgentId agent = 0;
-    Station serial;
-    Time last_payload;  // pointer payloads leave in order
-    Time last_write;    // memory effects keep their order
-    Time responder_free;
-    ReleasedRef accepted;              // last packet view taken over
-    Time last_arrival;                 // at the peer
-    bool failed = false;               // a WQE has failed here: no later one leaves
-    std::deque<uint64_t> reads;        // indices of READs not yet placed
-    std::deque<WorkItem*> held_fence;  // a fenced WQE and those behind it
-    std::deque<WorkItem*> held_acks;   // acknowledged, behind a READ
-    std::unique_ptr<Channel<WorkItem>> transmit;
-  };
+  Lane& LaneOf(uint32_t qpn) { return *lanes_[(qpn & 0xffff) - Rnic::kFirstQpn]; }
+  Channel<PacketItem>& WireTo(NicNode& peer);
 
-  Lane& LaneOf(uint32_t qpn) { return *lanes_[qpn - Nic::kFirstQpn]; }
-  Channel<WorkItem>& WireTo(NicNode& peer);
-
+  // requester_stages.cc
   void OnDoorbell(DoorbellItem& item);
   void OnFetched(DoorbellItem& item);
-  void Launch(Lane& lane, WorkItem& item);
-  void OnTransmit(WorkItem& item);
-  static bool WaitsForReads(const Lane& lane, const Work& work);
-  void Transmit(Lane& lane, WorkItem& item);
-  // A NOP sends nothing, nor does a WQE that failed before it left.
-  static bool Sends(const Work& work) {
-    return work.status == WorkStatus::kOk && work.opcode != abi::Opcode::kNop;
+  void Finish(DoorbellItem& item);
+  void Price(Lane& lane);
+  void Kick(Lane& lane);
+  bool Enqueue(Lane& lane);
+  void Pump();
+  bool TransmitNext(Lane& lane);
+  Time SerialiseOut(Time from, uint64_t bytes);
+  // responder_stages.cc
+  void OnArrival(PacketItem& item);
+  void ArriveRequest(Lane& lane, PacketItem& item);
+  void ArriveResponse(Lane& lane, PacketItem& item);
+  void Defer(Lane& lane, bool request, Time due, PacketItem& item);
+  void Execute(Lane& lane, PacketItem& item, Time at);
+  void Respond(Lane& lane, Time at);
+  void OnFunctionEvents();
+  // timers.cc
+  void Arm(Lane& lane, const TimerRequest& request);
+  void OnTimer(Lane& lane);
+  // dma.cc
+  void Carry(PacketItem& item, const Lane& lane, bool with_self);
+  void TakeOver(Lane& lane, const PacketItem& item);
+  void TraceStage(Stage stage, uint32_t qpn, uint64_t wqe, Time begin, Time end) {
+    if (fabric_.trace.On()) [[unlikely]] {
+      fabric_.trace.Add(TraceStep{stage, node_, qpn, wqe, begin, end});
+    }
   }
-  void PassBy(WorkItem& item);
-  void OnReceive(WorkItem& item);
-  void OnRequest(WorkItem& item);
-  void OnReadReady(WorkItem& item);
-  void OnReadResponse(WorkItem& item);
-  void OnAck(WorkItem& item);
-  void Finish(Lane& lane, WorkItem& item);
-  void ReadDone(Lane& lane, uint64_t index);
-  void SendAck(WorkItem& item, Time from);
-  Time SerialiseOut(Time from, uint32_t packets, uint64_t bytes);
-  void Carry(WorkItem& item, const Lane& lane, bool with_self);
-  void TakeOver(Lane& lane, const WorkItem& item, bool with_self);
   void TraceCqeOf(uint32_t qpn, const uint8_t* cqe);
-  void TraceStage(Stage stage, const Work& work, Time begin, Time end);
-  Duration ReadLatency(uint64_t address);
-  Duration WriteLatency(uint64_t address);
+  bool OnGpu(uint64_t address) const;
+  Duration ReadLatency(uint64_t address) const {
+    return OnGpu(address) ? costs_.path.read_gpu : costs_.path.read_host;
+  }
+  Duration WriteLatency(uint64_t address) const {
+    return OnGpu(address) ? costs_.path.write_gpu : costs_.path.write_host;
+  }
 
   // Dma, for the function: at the times set by the stage that runs.
   bool ReadRecord(uint32_t qpn, uint64_t address, uint32_t* word) override;
@@ -140,27 +105,33 @@ class NicNode final : private Dma {
                uint64_t size) override;
   bool Write(uint32_t qpn, uint64_t address, const void* bytes, uint64_t size) override;
   bool WriteCqe(uint32_t qpn, uint64_t address, const void* cqe) override;
+  bool Modify(uint32_t qpn, uint64_t address, uint32_t bytes, NextFn next, const void* context,
+              uint64_t* original) override;
 
   FabricContext& fabric_;
   Engine& engine_;
   Memory& memory_;
   const CostTable& costs_;
-  Nic nic_;
+  uint32_t node_;
+  Rnic nic_;
+  NodeCounters count_;
   std::unique_ptr<ContextCache> requester_cache_;
   std::unique_ptr<ContextCache> responder_cache_;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::vector<std::unique_ptr<DoorbellItem[]>> doorbell_blocks_;
-  DoorbellItem* free_doorbells_ = nullptr;
+  ItemPool<DoorbellItem> doorbell_items_;
   Channel<DoorbellItem> doorbells_;
   Channel<DoorbellItem> fetches_;
-  Channel<WorkItem> responses_;
-  std::vector<std::unique_ptr<Channel<WorkItem>>> wires_;  // by receiving node
+  std::vector<std::unique_ptr<Channel<PacketItem>>> wires_;  // by receiving node
   Station doorbell_, fetch_, transmit_, link_, receive_, cqe_;
+  Lane* first_queued_ = nullptr;  // who takes turns at the transmit stage
+  Lane* last_queued_ = nullptr;
+  bool transmit_timed_ = false;
+  uint32_t transmit_event_ = 0;
   DoorbellItem* fetching_ = nullptr;
+  bool read_ahead_ = false;    // the payload that is read now was checked when its WQE was fetched
   Line* last_line_ = nullptr;  // the block read last, at last_address_
   uint64_t last_address_ = 0;
   Time dma_time_;  // when the access of the stage that runs takes effect
-  Time cqe_visible_;
 };
 
 }  // namespace ringpost::sim

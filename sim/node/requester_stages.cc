@@ -1,20 +1,26 @@
-// The requester's stages: doorbell, fetch, per-QP serial stage, transmit, and completion.
-#include "sim/engine/check.h"
+// The requester's stages: doorbell, fetch, the QP's own stages, and turns at the transmit stage.
 #include "sim/node/nic_node.h"
+#include "transport/abi/doorbell.h"
 
 namespace ringpost::sim {
+namespace {
+
+// Numbers of WQEs are compared as serial numbers.
+bool Ahead(uint32_t a, uint32_t b) { return static_cast<int32_t>(a - b) > 0; }
+
+// Whether its payload lies in memory.
+bool ReadsPayload(const SendWqe& wqe) {
+  return wqe.bytes != 0 && !wqe.Is(kWqeInline | kWqeAnswered | kWqeLocal | kWqeFailed);
+}
+
+uint64_t IndexOf(const Requester& requester, uint16_t index) {
+  return requester.fetched - static_cast<uint16_t>(static_cast<uint16_t>(requester.fetched) - index);
+}
+
+}  // namespace
 
 void NicNode::Doorbell(Time when, uint64_t value, const Origin& origin) {
-  if (free_doorbells_ == nullptr) {
-    constexpr size_t kBlock = 256;
-    doorbell_blocks_.push_back(std::make_unique<DoorbellItem[]>(kBlock));
-    for (size_t i = 0; i < kBlock; ++i) {
-      doorbell_blocks_.back()[i].next = free_doorbells_;
-      free_doorbells_ = &doorbell_blocks_.back()[i];
-    }
-  }
-  DoorbellItem& item = *free_doorbells_;
-  free_doorbells_ = item.next;
+  DoorbellItem& item = doorbell_items_.Take();
   item.value = value;
   item.origin = origin;
   item.qp = nullptr;
@@ -22,193 +28,207 @@ void NicNode::Doorbell(Time when, uint64_t value, const Origin& origin) {
   doorbells_.Put(when + costs_.path.doorbell_delivery, item);
 }
 
+void NicNode::Finish(DoorbellItem& item) {
+  item.basis = {};
+  item.origin.released.reset();
+  doorbell_items_.Give(item);
+}
+
 void NicNode::OnDoorbell(DoorbellItem& item) {
   const Time served = doorbell_.Serve(engine_.Now(), costs_.nic.doorbell_service);
   const uint32_t qpn = abi::DecodeDoorbell(item.value).qpn;
-  QueuePair* qp = nullptr;
-  if (nic_.FindQp(qpn) != nullptr) {
+  QpContext* qp = nic_.FindQp(qpn);
+  if (qp != nullptr) {
     Lane& lane = LaneOf(qpn);
     memory_.AcceptDoorbell(lane.agent, item.origin);
     item.basis = memory_.KnownOf(lane.agent);
     fetching_ = &item;
     dma_time_ = engine_.Now();
-    const uint64_t before = lane.qp->producer;
+    const uint64_t before = qp->requester.producer;
     qp = nic_.RingDoorbell(item.value);
+    fetching_ = nullptr;
     if (qp != nullptr) {
       item.qp = qp;
-      item.until = qp->producer;
+      item.until = qp->requester.producer;
       uint32_t record = 0;
       memory_.Peek(qp->config.record + abi::kRecordSendOffset, &record, sizeof(record));
-      if (static_cast<uint16_t>(abi::Swap32(record) - qp->producer) > abi::kMaxDepthWqebbs) {
-        ++nic_.Count().records_late;
+      if (static_cast<uint16_t>(abi::Swap32(record) - item.until) > abi::kMaxDepthWqebbs) {
+        ++count_.records_late;
       }
       if ((abi::Swap32(record) >> 16) != 0) ++nic_.Count().reserved_bits;
-      const int64_t blocks = static_cast<int64_t>(qp->producer - before);
+      const int64_t blocks = static_cast<int64_t>(item.until - before);
       const Time fetched = fetch_.Serve(served, costs_.nic.fetch_service * blocks);
       fetches_.Put(fetched + ReadLatency(qp->config.sq), item);
     }
-    fetching_ = nullptr;
+  } else {
+    nic_.RingDoorbell(item.value);
   }
-  if (qp != nullptr) return;
-  item.basis = {};
-  item.origin.released.reset();
-  item.next = free_doorbells_;
-  free_doorbells_ = &item;
+  if (qp == nullptr) Finish(item);
 }
 
 void NicNode::OnFetched(DoorbellItem& item) {
-  QueuePair& qp = *item.qp;
+  QpContext& qp = *item.qp;
   Lane& lane = LaneOf(qp.qpn);
   fetching_ = &item;
   dma_time_ = engine_.Now();
-  uint32_t run = 0;
-  while (run < fabric_.run_length && qp.fetched < item.until) {
-    WorkItem& work = fabric_.NewItem();
-    if (!nic_.FetchNext(qp, work.work)) {
-      fabric_.Free(work);
-      break;
-    }
-    work.requester = this;
-    Launch(lane, work);
-    ++run;
+  Fetched fetched = Fetched::kWqe;
+  for (uint32_t run = 0; run < fabric_.run_length && qp.requester.fetched < item.until; ++run) {
+    fetched = nic_.FetchNext(qp);
+    if (fetched != Fetched::kWqe) break;
+    Price(lane);
   }
   fetching_ = nullptr;
-  if (run == fabric_.run_length && qp.fetched < item.until) {
+  if (fetched == Fetched::kWqe && qp.requester.fetched < item.until) {
+    // What leaves first may depend on what is behind it: it leaves when all is there.
     fetches_.PutBack(item);
     return;
   }
-  item.basis = {};
-  item.origin.released.reset();
-  item.next = free_doorbells_;
-  free_doorbells_ = &item;
+  if (fetched == Fetched::kWindowFull) {
+    item.next = lane.stalled;
+    lane.stalled = &item;
+  } else {
+    Finish(item);
+  }
+  if (lane.state == LaneState::kIdle && Enqueue(lane)) Pump();
 }
 
-// Context lookup, the QP's serial stage and the payload read, folded; ends at the transmit stage,
-// where the QP meets others. A context miss holds up its own QP alone.
-void NicNode::Launch(Lane& lane, WorkItem& item) {
-  Work& work = item.work;
-  Time arrival = engine_.Now();
-  if (requester_cache_->Access(work.qpn)) {
-    ++nic_.Count().requester_context_hits;
+// Context lookup, the QP's serial stage and the payload read of the WQE fetched last, folded. A
+// context miss holds up its own QP alone.
+void NicNode::Price(Lane& lane) {
+  const Requester& requester = lane.qp->requester;
+  const SendWqe& wqe = requester.window.At(requester.tail - 1);
+  const uint64_t index = IndexOf(requester, wqe.index);
+  const Time arrival = engine_.Now();
+  if (requester_cache_->Access(lane.qp->qpn)) {
+    ++count_.requester_context_hits;
   } else {
-    ++nic_.Count().requester_context_misses;
+    ++count_.requester_context_misses;
     lane.serial.Block(arrival, costs_.nic.context_miss);
   }
   Time ready = lane.serial.Serve(arrival, costs_.nic.qp_serial);
-  TraceStage(Stage::kSerial, work, arrival, ready);
-  item.reads_late = work.needs_payload && WaitsForReads(lane, work);
-  if (!item.reads_late) nic_.ReadPayload(*lane.qp, work);
-  if (work.IsRead() && work.status == WorkStatus::kOk) lane.reads.push_back(work.index);
-  if (work.needs_payload && !item.reads_late && work.status == WorkStatus::kOk) {
-    const Time read = ready + ReadLatency(work.local_address);
-    TraceStage(Stage::kPayload, work, ready, read);
+  TraceStage(Stage::kSerial, lane.qp->qpn, index, arrival, ready);
+  const bool fenced = (wqe.flags & abi::kFenceReadsAtomics) != 0 && requester.rds != 0;
+  if (ReadsPayload(wqe) && !fenced) {
+    // Used because of the doorbell that announced the WQE.
+    if (!wqe.Is(kWqeManySges)) {
+      Consume(lane.qp->qpn, Purpose::kPayload, index, wqe.local_address, wqe.bytes);
+    }
+    const Time read = ready + ReadLatency(wqe.local_address);
+    TraceStage(Stage::kPayload, lane.qp->qpn, index, ready, read);
     ready = read;
   }
   if (!fabric_.faults.Empty()) {
-    ready += fabric_.faults.Delay(FaultWhere::kRequester, nic_.Node(), work.qpn - Nic::kFirstQpn,
-                                  work.index);
+    ready += fabric_.faults.Delay(FaultWhere::kRequester, node_, lane.number, index);
   }
-  ready = Later(ready, lane.last_payload);
-  lane.last_payload = ready;
-  item.phase = Phase::kRequest;
-  lane.transmit->Put(ready, item);
+  ready = Later(ready, lane.last_ready);
+  lane.last_ready = ready;
+  lane.PushReady(ready);
 }
 
-// A fenced WQE stays here until all READs before it have been placed.
-bool NicNode::WaitsForReads(const Lane& lane, const Work& work) {
-  return (work.flags & abi::kFenceReadsAtomics) != 0 && !lane.reads.empty() &&
-         lane.reads.front() < work.index;
+// The lane may have something to send, or something again.
+void NicNode::Kick(Lane& lane) {
+  while (lane.stalled != nullptr) {
+    const Requester& requester = lane.qp->requester;
+    if (lane.qp->state == State::kReadyToSend &&
+        requester.tail - requester.head >= lane.qp->config.sq_wqebbs) {
+      break;
+    }
+    DoorbellItem& item = *lane.stalled;
+    lane.stalled = item.next;
+    fetches_.Put(engine_.Now(), item);
+  }
+  if (lane.state == LaneState::kIdle && Enqueue(lane)) Pump();
 }
 
-void NicNode::OnTransmit(WorkItem& item) {
-  Lane& lane = LaneOf(item.work.qpn);
-  if (lane.qp->state != QpState::kReady || lane.failed) {
-    fabric_.Free(item);
-    return;
+// Whether the lane now stands in the queue of the transmit stage.
+bool NicNode::Enqueue(Lane& lane) {
+  const Requester& requester = lane.qp->requester;
+  lane.state = LaneState::kIdle;
+  if (requester.send == requester.tail) return false;
+  if (!Ahead(requester.sent_end, requester.send) && !lane.ready.empty() &&
+      engine_.Now() < lane.ready.front()) {
+    lane.state = LaneState::kTimed;
+    engine_.Schedule(lane.ready.front(), lane.ready_event);
+    return false;
   }
-  if (WaitsForReads(lane, item.work) || !lane.held_fence.empty()) {
-    lane.held_fence.push_back(&item);
-    return;
+  lane.state = LaneState::kQueued;
+  lane.next_queued = nullptr;
+  if (first_queued_ == nullptr) {
+    first_queued_ = last_queued_ = &lane;
+  } else {
+    last_queued_ = last_queued_->next_queued = &lane;
   }
-  Transmit(lane, item);
+  return true;
 }
 
-Time NicNode::SerialiseOut(Time from, uint32_t packets, uint64_t bytes) {
-  Counters& count = nic_.Count();
-  const uint64_t wire_bytes = bytes + uint64_t{packets} * costs_.link.header_bytes;
-  count.packets_sent += packets;
-  count.wire_bytes_sent += wire_bytes;
-  const Time sent = transmit_.Serve(from, costs_.nic.transmit * packets);
+// A packet each in turn, whenever the stage is free and the link has room for what it makes.
+void NicNode::Pump() {
+  while (first_queued_ != nullptr && !transmit_timed_) {
+    const Time free =
+        Later(transmit_.FreeAt(), Time{link_.FreeAt().ps - costs_.nic.transmit.ps});
+    if (engine_.Now() < free) {
+      transmit_timed_ = true;
+      engine_.Schedule(free, transmit_event_);
+      return;
+    }
+    Lane& lane = *first_queued_;
+    first_queued_ = lane.next_queued;
+    // What is held up comes back when something changes: Kick.
+    lane.state = LaneState::kIdle;
+    if (TransmitNext(lane)) Enqueue(lane);
+  }
+}
+
+// False if the lane has nothing that may leave now.
+bool NicNode::TransmitNext(Lane& lane) {
+  QpContext& qp = *lane.qp;
+  Requester& requester = qp.requester;
+  if (requester.send == requester.tail) return false;
+  const SendWqe& wqe = requester.window.At(requester.send);
+  const Duration late =
+      lane.fence_held && ReadsPayload(wqe) ? ReadLatency(wqe.local_address) : Duration();
+  PacketItem& item = fabric_.packets.Take();
+  dma_time_ = engine_.Now();
+  read_ahead_ = !lane.fence_held && !wqe.Is(kWqeManySges);
+  const Sent sent = nic_.NextPacket(qp, item.packet);
+  read_ahead_ = false;
+  Time at = engine_.Now();
+  // What never sends a packet has its turn with what does.
+  while (lane.first_unsent != requester.sent_end && !lane.ready.empty()) {
+    at = Later(at, lane.ready.front());
+    lane.ready.pop_front();
+    ++lane.first_unsent;
+  }
+  if (qp.state != State::kReadyToSend) {
+    lane.ready.clear();
+    lane.first_unsent = requester.tail;
+  }
+  Arm(lane, sent.timer);
+  if (nic_.HasEvents()) OnFunctionEvents();
+  if (sent.status != SendStatus::kSent) {
+    lane.fence_held = sent.blocked == Blocked::kFence;
+    fabric_.packets.Give(item);
+    return false;
+  }
+  lane.fence_held = false;
+  item.from_node = node_;
+  item.from_qp = lane.number;
+  item.wqe = IndexOf(requester, static_cast<uint16_t>(sent.wqe_index));
+  const Time arrives = SerialiseOut(at, item.packet.payload.size()) + late;
+  lane.last_arrival = Later(arrives, lane.last_arrival);
+  TraceStage(Stage::kTransmit, qp.qpn, item.wqe, at, lane.last_arrival);
+  Carry(item, lane, false);
+  WireTo(*fabric_.nodes[sent.to->lid - 1u]).Put(lane.last_arrival, item);
+  return true;
+}
+
+// When the packet is at its receiver.
+Time NicNode::SerialiseOut(Time from, uint64_t bytes) {
+  const uint64_t wire_bytes = bytes + costs_.link.header_bytes;
+  count_.wire_bytes_sent += wire_bytes;
+  const Time sent = transmit_.Serve(from, costs_.nic.transmit);
   return link_.Serve(sent, costs_.link.Serialise(wire_bytes)) + costs_.nic.latency +
          costs_.link.hop + costs_.nic.latency;
-}
-
-void NicNode::Transmit(Lane& lane, WorkItem& item) {
-  Work& work = item.work;
-  const Time now = engine_.Now();
-  Duration late;
-  if (item.reads_late) {
-    nic_.ReadPayload(*lane.qp, work);
-    late = ReadLatency(work.local_address);
-  }
-  // A WQE that failed here sends nothing, and nothing behind it leaves; it keeps its place behind
-  // the earlier ones' answers.
-  NicNode& peer = *fabric_.nodes[lane.qp->peer_node];
-  if (!Sends(work)) {
-    lane.failed = work.status != WorkStatus::kOk;
-    const Duration way = costs_.nic.latency * 2 + costs_.link.hop;
-    lane.last_arrival = Later(Later(now, link_.FreeAt()) + way, lane.last_arrival);
-    WireTo(peer).Put(lane.last_arrival, item);
-    return;
-  }
-  const uint32_t packets = work.IsRead() ? 1 : work.packets;
-  const Time sent = SerialiseOut(now, packets, work.IsRead() ? 0 : work.bytes);
-  const Time arrives = Later(sent + late, lane.last_arrival);
-  lane.last_arrival = arrives;
-  TraceStage(Stage::kTransmit, work, now, arrives);
-  Carry(item, lane, false);
-  WireTo(peer).Put(arrives, item);
-}
-
-void NicNode::OnAck(WorkItem& item) {
-  Lane& lane = LaneOf(item.work.qpn);
-  TakeOver(lane, item, true);
-  if (!lane.reads.empty() && lane.reads.front() < item.work.index) {
-    lane.held_acks.push_back(&item);
-    return;
-  }
-  Finish(lane, item);
-}
-
-// Completes the WQE; its CQE is visible once it has crossed to where the CQ lives.
-void NicNode::Finish(Lane& lane, WorkItem& item) {
-  const Time now = engine_.Now();
-  dma_time_ = now;
-  Work& work = item.work;
-  if (work.status == WorkStatus::kOk) {
-    nic_.Acknowledge(*lane.qp, work);
-  } else {
-    nic_.Fail(*lane.qp, work);
-  }
-  TraceStage(Stage::kCqe, work, now, Later(now, cqe_visible_));
-  const bool read = work.IsRead();
-  const uint64_t index = work.index;
-  fabric_.Free(item);
-  if (read) ReadDone(lane, index);
-}
-
-void NicNode::ReadDone(Lane& lane, uint64_t index) {
-  while (!lane.reads.empty() && lane.reads.front() <= index) lane.reads.pop_front();
-  while (!lane.held_acks.empty()) {
-    WorkItem* held = lane.held_acks.front();
-    if (!lane.reads.empty() && lane.reads.front() < held->work.index) break;
-    lane.held_acks.pop_front();
-    Finish(lane, *held);
-  }
-  if (lane.held_fence.empty() || WaitsForReads(lane, lane.held_fence.front()->work)) return;
-  std::deque<WorkItem*> held;
-  held.swap(lane.held_fence);
-  for (WorkItem* item : held) OnTransmit(*item);
 }
 
 }  // namespace ringpost::sim

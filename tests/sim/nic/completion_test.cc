@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(AnOverrunFailsTheCqAndItsQp) {
   BOOST_TEST(f.h.Run());
   BOOST_TEST(f.h.a.nic.Count().cq_overruns == 1u);
   BOOST_TEST((f.LocalState() == State::kError));
-  const std::vector<Event> events = f.h.a.nic.TakeEvents();
+  const std::vector<AsyncEvent> events = f.h.a.nic.TakeEvents();
   BOOST_TEST_REQUIRE(!events.empty());
   BOOST_TEST((events[0].kind == EventKind::kCqError && events[0].number == f.pipe.local.cqn));
   BOOST_TEST(f.h.Poll(f.pipe.local).size() == 4u);

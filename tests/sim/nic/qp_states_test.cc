@@ -144,6 +144,20 @@ BOOST_AUTO_TEST_CASE(ObjectsBeyondALimitAreRefusedWithTheLimit) {
   BOOST_TEST(h.a.nic.Keys().Register({~uint64_t{0}, 0x1000, 2, h.a.pd, 0}) == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(ADomainInUseIsNotFreed) {
+  Harness h;
+  Protection& keys = h.a.nic.Keys();
+  const Buffer buffer = h.Register(h.a, 64);
+  End end = h.MakeEnd(h.a, {});
+  BOOST_TEST(!keys.FreePd(h.a.pd));
+  BOOST_TEST(keys.Deregister(buffer.key));
+  BOOST_TEST(!keys.FreePd(h.a.pd));
+  BOOST_TEST(h.a.nic.DestroyQp(end.qpn) == "");
+  BOOST_TEST(keys.FreePd(h.a.pd));
+  BOOST_TEST(!keys.HasPd(h.a.pd));
+  BOOST_TEST(!keys.FreePd(h.a.pd));
+}
+
 BOOST_AUTO_TEST_CASE(AQpCountBeyondTheLimitIsRefused) {
   RnicConfig small;
   small.limits.qps = 1;

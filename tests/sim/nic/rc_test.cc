@@ -187,15 +187,37 @@ BOOST_FIXTURE_TEST_CASE(AReadSeesWhatWasThereBeforeALaterWrite, RcFixture) {
   Fill(target, 5000, 99);
   const std::vector<uint8_t> before(target.Bytes(), target.Bytes() + 5000);
   const Buffer other = h.Register(h.a, 0x2000);
-  h.Store(pipe.local, WqeBytes(Opcode::kRdmaRead, kSignalled)
-                          .Remote(target.address, target.key)
-                          .Data(5000, other.key, other.address));
-  h.Store(pipe.local, Write(5000));
-  h.SetRecord(pipe.local);
-  h.Ring(pipe.local);
+  h.Post(pipe.local, WqeBytes(Opcode::kRdmaRead, kSignalled)
+                         .Remote(target.address, target.key)
+                         .Data(5000, other.key, other.address));
+  h.Post(pipe.local, Write(5000));
+  QpContext& qp = h.Qp(pipe.local);
+  while (h.a.nic.FetchNext(qp) == Fetched::kWqe) continue;
+  // Both are executed before the first response leaves.
+  wire::Packet packet;
+  while (h.a.nic.NextPacket(qp, packet).status == SendStatus::kSent) {
+    BOOST_TEST(h.b.nic.Receive(packet, h.a.address).accepted);
+  }
+  BOOST_TEST(Same(5000));
   BOOST_TEST(Finish().size() == 2u);
   BOOST_TEST(std::equal(before.begin(), before.end(), other.Bytes()));
-  BOOST_TEST(Same(5000));
+}
+
+BOOST_AUTO_TEST_CASE(WhatAsksForNoAnswerIsRepairedAllTheSame) {
+  RcFixture f({}, {.waits = true});
+  End other = f.h.MakeEnd(f.h.a, {});
+  // Lost, unsignalled, and behind it a WAIT that blocks the queue.
+  bool lose = true;
+  f.h.on_wire = [&](wire::Packet&) { return !std::exchange(lose, false); };
+  f.h.Store(f.pipe.local, f.Write(8, 0));
+  f.h.Store(f.pipe.local, WqeBytes(Opcode::kWait, kSignalled).Wait(other.cqn, 0));
+  f.h.SetRecord(f.pipe.local);
+  f.h.Ring(f.pipe.local);
+  BOOST_TEST(f.Finish().empty());
+  BOOST_TEST(f.Same(8));
+  BOOST_TEST((f.LocalState() == State::kReadyToSend));
+  BOOST_TEST(f.h.Qp(f.pipe.local).requester.head == 1u);
+  BOOST_TEST(f.h.a.nic.Count().timeouts == 1u);
 }
 
 BOOST_FIXTURE_TEST_CASE(NopAndDumpCompleteInOrderWithoutAPacket, RcFixture) {

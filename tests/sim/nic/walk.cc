@@ -132,9 +132,10 @@ std::string Walk::CheckCompletions() {
     }
     failed_ = true;
     ++coverage_.syndromes[SyndromeOf(cqe)];
-    // A lossy wire may use up the retries instead.
-    if (SyndromeOf(cqe) != posted.failure && SyndromeOf(cqe) != 0x15 &&
-        (accepted_ >> SyndromeOf(cqe) & 1) == 0) {
+    // A lossy wire may use up the retries, and the loss of a NAK does where the peer is in ERR.
+    const bool peer_failed = h_.Qp(peers_[0].end).state == State::kError;
+    const bool retries = SyndromeOf(cqe) == 0x15 && (peer_failed || h_.lost - lost_before_ >= 7);
+    if (SyndromeOf(cqe) != posted.failure && !retries && (accepted_ >> SyndromeOf(cqe) & 1) == 0) {
       return "syndrome " + std::to_string(SyndromeOf(cqe)) + " instead of " +
              std::to_string(posted.failure);
     }
@@ -200,6 +201,7 @@ std::string Walk::Run(uint32_t operations) {
   for (uint32_t done = 0; done < operations && wrong.empty();) {
     posted_.clear();
     local_next_ = 0;
+    lost_before_ = h_.lost;
     if (Draw(8) == 0) wrong = Drain();
     for (uint64_t burst = 1 + Draw(10); burst != 0; --burst, ++done) {
       FillReceives();

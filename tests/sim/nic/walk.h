@@ -83,6 +83,7 @@ class Walk {
   uint64_t srq_ = 0, srq_record_ = 0, srq_posted_ = 0;
   std::vector<Posted> posted_;
   uint32_t accepted_ = 0;  // 1 << syndrome: may hit any WQE
+  uint64_t lost_before_ = 0;
   bool broken_ = false;
   bool failed_ = false;
 };

@@ -1,0 +1,206 @@
+// The NIC's object itself, and its function's way to memory.
+#include <cstring>
+
+#include "sim/node/nic_node.h"
+
+namespace ringpost::sim {
+
+NicNode::NicNode(FabricContext& fabric, uint32_t node,
+                 std::unique_ptr<ContextCache> requester_cache,
+                 std::unique_ptr<ContextCache> responder_cache)
+    : fabric_(fabric),
+      engine_(fabric.engine),
+      memory_(fabric.memory),
+      costs_(fabric.costs),
+      node_(node),
+      nic_(RnicConfig{.mtu = fabric.costs.link.mtu}, *this),
+      requester_cache_(std::move(requester_cache)),
+      responder_cache_(std::move(responder_cache)) {
+  doorbells_.Attach(
+      engine_,
+      [](void* self, DoorbellItem& item) { static_cast<NicNode*>(self)->OnDoorbell(item); }, this);
+  fetches_.Attach(
+      engine_, [](void* self, DoorbellItem& item) { static_cast<NicNode*>(self)->OnFetched(item); },
+      this);
+  transmit_event_ = engine_.Register(
+      [](void* self) {
+        static_cast<NicNode*>(self)->transmit_timed_ = false;
+        static_cast<NicNode*>(self)->Pump();
+      },
+      this);
+  fabric_.nodes.push_back(this);
+}
+
+Created NicNode::CreateQp(const RnicQpConfig& config) {
+  const Created created = nic_.CreateQp(config);
+  if (!created.Ok()) return created;
+  auto lane = std::make_unique<Lane>();
+  lane->node = this;
+  lane->qp = nic_.FindQp(created.number);
+  lane->number = static_cast<uint32_t>(lanes_.size());
+  lane->agent = memory_.AddAgent({AgentKind::kNic, static_cast<uint16_t>(node_), 0, 0});
+  lane->ready_event = engine_.Register(
+      [](void* self) {
+        Lane& its = *static_cast<Lane*>(self);
+        its.state = LaneState::kIdle;
+        its.node->Kick(its);
+      },
+      lane.get());
+  lane->respond_event = engine_.Register(
+      [](void* self) {
+        Lane& its = *static_cast<Lane*>(self);
+        its.respond_timed = false;
+        its.node->Respond(its, its.node->engine_.Now());
+      },
+      lane.get());
+  lane->timer_event = engine_.RegisterTimer(
+      [](void* self) { static_cast<Lane*>(self)->node->OnTimer(*static_cast<Lane*>(self)); },
+      [](void* self) {
+        const Requester& requester = static_cast<Lane*>(self)->qp->requester;
+        return requester.head != requester.sent_end || requester.rnr_wait;
+      },
+      lane.get());
+  lanes_.push_back(std::move(lane));
+  return created;
+}
+
+Counters NicNode::Count() const {
+  Counters all;
+  static_cast<RnicCounters&>(all) = nic_.Count();
+  static_cast<NodeCounters&>(all) = count_;
+  return all;
+}
+
+// What the sender's QP knows travels with its packets; an answer also vouches for what the
+// responder has written itself.
+void NicNode::Carry(PacketItem& item, const Lane& lane, bool with_self) {
+  item.released = memory_.KnowledgeOf(lane.agent);
+  item.released_by = lane.agent;
+  item.released_stamp = with_self ? memory_.ReleaseFromDevice(lane.agent).stamp : 0;
+}
+
+void NicNode::TakeOver(Lane& lane, const PacketItem& item) {
+  if (item.released == nullptr) return;
+  const bool with_self = item.released_stamp != 0;
+  if (!with_self && item.released == lane.accepted) return;
+  Origin origin;
+  origin.agent = item.released_by;
+  origin.stamp = item.released_stamp;
+  origin.released = item.released;
+  origin.self_scope = with_self ? static_cast<int8_t>(ScopeIndex(Scope::kSystem)) : int8_t{-1};
+  memory_.AcceptPacket(lane.agent, origin);
+  if (!with_self) lane.accepted = item.released;
+}
+
+bool NicNode::OnGpu(uint64_t address) const {
+  const Region* region = memory_.Space().Find(address, 1);
+  return region != nullptr && region->home.kind == HomeKind::kGpu;
+}
+
+bool NicNode::ReadRecord(uint32_t qpn, uint64_t address, uint32_t* word) {
+  ++count_.dma_reads;
+  count_.dma_read_bytes += sizeof(*word);
+  const AgentId agent = LaneOf(qpn).agent;
+  if (!memory_.ReadWordOnDevice({agent, address, engine_.Now(), {}}, word)) return false;
+  // What is read next is read because of the record, not of the doorbell.
+  if (fetching_ != nullptr) fetching_->basis = memory_.KnownOf(agent);
+  return true;
+}
+
+bool NicNode::Read(uint32_t qpn, uint64_t address, void* bytes, uint64_t size) {
+  ++count_.dma_reads;
+  count_.dma_read_bytes += size;
+  const Access access{LaneOf(qpn).agent, address, engine_.Now(), {}};
+  if (size != kLineBytes || address % kLineBytes != 0) return memory_.Copy(access, bytes, size);
+  last_line_ = memory_.CopyLine(access, bytes);
+  last_address_ = address;
+  return last_line_ != nullptr;
+}
+
+void NicNode::Consume(uint32_t qpn, Purpose purpose, uint64_t index, uint64_t address,
+                      uint64_t size) {
+  if (!memory_.Reports().On() || (read_ahead_ && purpose == Purpose::kPayload)) return;
+  const Lane& lane = LaneOf(qpn);
+  if (purpose == Purpose::kRecord) {
+    uint32_t record = 0;
+    memory_.Peek(address, &record, sizeof(record));
+    if (static_cast<int16_t>(abi::Swap32(record) - index) > 0) return;
+  }
+  ReadContext context;
+  context.qpn = qpn;
+  context.slot = index & (lane.qp->config.sq_wqebbs - 1);
+  context.consumer = purpose == Purpose::kWqe      ? Consumer::kNicWqe
+                     : purpose == Purpose::kRecord ? Consumer::kNicRecord
+                                                   : Consumer::kNicPayload;
+  const View* basis = nullptr;
+  if (fetching_ != nullptr) {
+    basis = &fetching_->basis;
+    context.told_by = fetching_->origin.site.Unpack();
+  }
+  const Access access{lane.agent, address, engine_.Now(), {}};
+  if (last_line_ != nullptr && address == last_address_ && size <= kLineBytes) {
+    memory_.CheckLine(*last_line_, access, static_cast<uint32_t>(size), basis, context);
+  } else {
+    memory_.Check(access, size, basis, context);
+  }
+}
+
+bool NicNode::Write(uint32_t qpn, uint64_t address, const void* bytes, uint64_t size) {
+  ++count_.dma_writes;
+  count_.dma_write_bytes += size;
+  Lane& lane = LaneOf(qpn);
+  lane.last_write = Later(lane.last_write, dma_time_ + WriteLatency(address));
+  return memory_.WriteFromDevice({lane.agent, address, lane.last_write, {}}, bytes, size);
+}
+
+bool NicNode::WriteCqe(uint32_t qpn, uint64_t address, const void* cqe) {
+  Lane& lane = LaneOf(qpn);
+  const Time served = cqe_.Serve(dma_time_, costs_.nic.cqe_service);
+  lane.last_write = Later(lane.last_write, served + WriteLatency(address));
+  if (fabric_.trace.On()) TraceCqeOf(qpn, static_cast<const uint8_t*>(cqe));
+  return memory_.WriteFromDevice({lane.agent, address, lane.last_write, {}}, cqe, abi::kCqeBytes);
+}
+
+bool NicNode::Modify(uint32_t qpn, uint64_t address, uint32_t bytes, NextFn next,
+                     const void* context, uint64_t* original) {
+  if (memory_.Space().Find(address, bytes) == nullptr) return false;
+  ++count_.dma_reads;
+  ++count_.dma_writes;
+  count_.dma_read_bytes += bytes;
+  count_.dma_write_bytes += bytes;
+  Lane& lane = LaneOf(qpn);
+  lane.last_write = Later(lane.last_write, engine_.Now());
+  *original = memory_.ModifyFromDevice({lane.agent, address, lane.last_write, {}}, bytes,
+                                       [&](uint64_t old) { return next(context, old); });
+  return true;
+}
+
+void NicNode::TraceCqeOf(uint32_t qpn, const uint8_t* cqe) {
+  uint64_t tail = 0;
+  std::memcpy(&tail, cqe + abi::kCqeTailOffset, sizeof(tail));
+  const abi::CqeOpcode opcode = abi::TailOpcode(tail);
+  const bool error = opcode == abi::CqeOpcode::kRequesterError;
+  const uint16_t counter = static_cast<uint16_t>(abi::TailCounter(tail));
+  fabric_.trace.Add(TraceCqe{node_, qpn, static_cast<uint8_t>(opcode),
+                             error ? cqe[abi::kErrorSyndromeOffset] : uint8_t{0}, counter});
+  const Lane& lane = LaneOf(qpn);
+  const uint64_t fetched = lane.qp->requester.fetched;
+  const uint64_t wqe = fetched - static_cast<uint16_t>(static_cast<uint16_t>(fetched) - counter);
+  TraceStage(Stage::kCqe, qpn, wqe, dma_time_, lane.last_write);
+}
+
+std::vector<StageUse> NicNode::Use() const {
+  Duration serial;
+  for (const auto& lane : lanes_) {
+    if (serial < lane->serial.Busy()) serial = lane->serial.Busy();
+  }
+  return {{Stage::kDoorbell, doorbell_.Busy()},
+          {Stage::kFetch, fetch_.Busy()},
+          {Stage::kSerial, serial},
+          {Stage::kTransmit, transmit_.Busy()},
+          {Stage::kLink, link_.Busy()},
+          {Stage::kReceive, receive_.Busy()},
+          {Stage::kCqe, cqe_.Busy()}};
+}
+
+}  // namespace ringpost::sim
