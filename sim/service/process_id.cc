@@ -1,10 +1,10 @@
 #include "sim/service/process_id.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <iterator>
+#include <array>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -18,10 +18,19 @@ struct ProcessState {
   uint64_t start_time = 0;
 };
 
+// Empty if there is no such process, also if it goes while its file is read.
+std::string ReadStat(int32_t pid) {
+  const int file = open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return "";
+  std::array<char, 2048> text;  // some 400 bytes
+  const ssize_t bytes = read(file, text.data(), text.size());
+  close(file);
+  return bytes > 0 ? std::string(text.data(), static_cast<size_t>(bytes)) : "";
+}
+
 // proc(5): "PID (NAME) STATE ..." where the name may hold anything, parentheses included.
 std::optional<ProcessState> ReadState(int32_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::string text = ReadStat(pid);
   const size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return std::nullopt;
   std::istringstream fields(text.substr(name_end + 1));

@@ -14,7 +14,11 @@ class ChildProcess {
   template <class Body>
   explicit ChildProcess(Body&& body) : pid_(fork()) {
     if (pid_ != 0) return;
-    body();
+    try {
+      body();
+    } catch (...) {
+      _exit(1);  // else it would go on with the parent's tests
+    }
     _exit(0);
   }
   ChildProcess(const ChildProcess&) = delete;

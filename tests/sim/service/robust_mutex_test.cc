@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <new>
 
@@ -66,6 +67,20 @@ BOOST_AUTO_TEST_CASE(ProcessRunsUntilItEndsNotUntilItIsReaped) {
   BOOST_TEST((!ProcessId{child.Pid(), 1}.IsRunning()));  // its pid, of another time
   close(ends[0]);
   close(ends[1]);
+}
+
+BOOST_AUTO_TEST_CASE(ProcessMayEndWhileItIsLookedAt) {
+  auto& pid = *new (memory) std::atomic<int32_t>(getpid());
+  ChildProcess watcher([&] {
+    for (;;) {
+      if (ProcessId{pid.load(), 1}.IsRunning()) break;  // nobody started that early
+    }
+  });
+  for (int i = 0; i < 2'000; ++i) {
+    ChildProcess child([] {});
+    pid.store(child.Pid());
+  }
+  BOOST_TEST(!watcher.HasEnded());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
