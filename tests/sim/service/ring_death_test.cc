@@ -115,6 +115,7 @@ BOOST_AUTO_TEST_CASE(ProducersKilledAnywhereLoseNothingOfOthers) {
       BOOST_REQUIRE(PopSoon(consumer));
       read();
     }
+    BOOST_REQUIRE(!child.HasEnded());
     child.Kill();
     child_runs = false;
     // What it left is passed, and the ring is as good as before.
