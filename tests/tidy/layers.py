@@ -19,7 +19,12 @@ _SIM = _SIM_CORE | {"sim/node", "sim/service", "sim/uverbs"}
 _BELOW_TOOLS = _TRANSPORT | _SIM | _BACKENDS | {"configs", "workloads"}
 
 # Words that all sides share; everything may use them as it may use the byte contract.
-_SHARED_FILES = ("transport/host_device.h", "transport/order.h", "transport/status.h")
+_SHARED_FILES = (
+    "transport/host_device.h",
+    "transport/order.h",
+    "transport/result.h",
+    "transport/status.h",
+)
 
 # What a platform file says, as plain values: a run is given it as it is given its configuration.
 _PLATFORM_FILE = "sim/cost/platform.h"
