@@ -100,7 +100,7 @@ class BasicSimPort : private SimWords {
 
   void StoreWqe(const QpView& qp, uint64_t index, const abi::Segment* segments, uint32_t count,
                 Site site = Site::Here()) {
-    // The lanes behind this one will write what follows.
+    constexpr uint64_t kLanesAhead = 3;  // those behind this one will write what follows
     memory_.Prefetch(qp.sq + MaskSlot(qp, index + kLanesAhead) * abi::kWqebbBytes);
     thread_.NoteEffect();
     const uint32_t lanes = thread_.MyGpu().LanesOn(thread_.MyWarp().Sm());
@@ -181,7 +181,6 @@ class BasicSimPort : private SimWords {
   template <class OtherMasks>
   friend class BasicSimPort;
 
-  static constexpr uint64_t kLanesAhead = 3;
   static int64_t Chunks(uint64_t bytes) { return static_cast<int64_t>((bytes + 15) / 16); }
   static uint64_t MaskSlot(const QpView& qp, uint64_t index) {
     return Masks::kSlot ? index & (qp.depth - 1) : index;

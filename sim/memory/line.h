@@ -82,6 +82,12 @@ struct alignas(2 * kLineBytes) Line {
 };
 static_assert(sizeof(Line) == 2 * kLineBytes);
 
+// A line with a message that settles then.
+struct RecentStore {
+  Line* line;
+  Time settles;
+};
+
 // The bytes [offset, offset + size) of a line.
 constexpr uint64_t MaskOf(uint32_t offset, uint32_t size) {
   return (size == 64 ? ~0ull : ((1ull << size) - 1)) << offset;

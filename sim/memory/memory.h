@@ -76,11 +76,7 @@ class Memory {
   bool WriteFromDevice(const Access& access, const void* bytes, uint64_t size);
   // The same of a read-modify-write, in host byte order, of what is newest at `access.now`.
   template <class F>
-  uint64_t ModifyFromDevice(const Access& access, uint32_t size, F&& next) {
-    const uint64_t old = Modify(access, size, Order::kAcqRel, Scope::kSystem, next);
-    agents_[access.agent].released.reset();  // it knows more now
-    return old;
-  }
+  uint64_t ModifyFromDevice(const Access& access, uint32_t size, F&& next);
   // A word by which a device goes on: strong, so that it synchronises with who stored it.
   bool ReadWordOnDevice(const Access& access, uint32_t* word);
 
@@ -113,7 +109,7 @@ class Memory {
   void AcceptPacket(AgentId device, const Origin& packet);
   View KnownOf(AgentId agent) const { return agents_[agent].known; }
 
-  // Brings the line into the host's caches, where there is one; changes nothing.
+  // Into the host's caches; changes nothing.
   void Prefetch(uint64_t address) const { space_.Prefetch(address); }
 
   // From outside the simulation: initial contents and final ones; no agent, no order.
@@ -174,12 +170,6 @@ class Memory {
   void ReadStrong(Line& line, const Access& access, uint32_t size, Home home, bool newest,
                   uint64_t* value, Origin* source);
 
-  // A line with a message that settles then, in the order of the stores.
-  struct Recent {
-    Line* line;
-    Time settles;
-  };
-
   const Engine& engine_;
   MemoryOptions options_;
   AddressSpace space_;
@@ -193,12 +183,19 @@ class Memory {
   WakeFn wake_ = nullptr;
   uint64_t stamp_ = 1;
   uint64_t message_id_ = 0;
-  std::deque<Recent> recent_;
+  std::deque<RecentStore> recent_;
   std::deque<LineExtra> extras_{1};  // number 0 is nobody's
   Message* free_messages_ = nullptr;
   OriginNode* free_origins_ = nullptr;
   std::vector<std::unique_ptr<Message[]>> message_blocks_;
   std::vector<std::unique_ptr<OriginNode[]>> origin_blocks_;
 };
+
+template <class F>
+uint64_t Memory::ModifyFromDevice(const Access& access, uint32_t size, F&& next) {
+  const uint64_t old = Modify(access, size, Order::kAcqRel, Scope::kSystem, next);
+  agents_[access.agent].released.reset();  // it knows more now
+  return old;
+}
 
 }  // namespace ringpost::sim

@@ -22,6 +22,8 @@ QpContext* Rnic::RingDoorbell(uint64_t value) {
   if ((abi::Swap32(static_cast<uint32_t>(value)) >> 24) != 0) ++counters_.reserved_bits;
   Requester& r = qp->requester;
   if (qp->state == State::kError || qp->state == State::kSendQueueError) {
+    const uint16_t ahead = static_cast<uint16_t>(fields.producer - r.announced);
+    if (ahead <= abi::kMaxDepthWqebbs) r.announced += ahead;
     RefreshFromRecord(*qp);
     return nullptr;
   }
@@ -35,6 +37,7 @@ QpContext* Rnic::RingDoorbell(uint64_t value) {
     return nullptr;
   }
   r.producer += ahead;
+  r.announced = r.producer;
   if (r.producer - r.fetched > qp->config.sq_wqebbs) ++counters_.ring_overruns;
   return qp->state == State::kReadyToSend ? qp : nullptr;
 }
@@ -44,7 +47,7 @@ bool Rnic::ReadCounter(QpContext& qp, uint64_t* producer) {
   Requester& r = qp.requester;
   uint32_t word = 0;
   const uint64_t address = qp.config.record + abi::kRecordSendOffset;
-  dma_.Consume(qp.qpn, Purpose::kRecord, r.producer, address, sizeof(word));
+  dma_.Consume(qp.qpn, Purpose::kRecord, r.announced, address, sizeof(word));
   if (!dma_.ReadRecord(qp.qpn, address, &word)) return false;
   const uint16_t counter = static_cast<uint16_t>(abi::Swap32(word));
   const uint64_t oldest = r.head == r.tail ? r.fetched : IndexOf(qp, r.window.At(r.head));
@@ -119,7 +122,9 @@ Fetched Rnic::FetchNext(QpContext& qp) {
   }
   if (((first >> 8) & 0xffff) != (index & 0xffff)) ++counters_.wqe_index_mismatches;
   if ((second >> 8) != qp.qpn) ++counters_.wqe_qpn_mismatches;
-  if ((second & 0xc0) != 0) ++counters_.reserved_bits;
+  // Only atomics have an opcode modifier.
+  const bool modified = (first >> 24) != 0 && !wqe.Is(kWqeAtomic);
+  if (modified || (second & 0xc0) != 0) ++counters_.reserved_bits;
   wqe.index = static_cast<uint16_t>(index);
   r.fetched += blocks;
   ++counters_.wqes;

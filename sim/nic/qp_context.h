@@ -55,6 +55,7 @@ struct Requester {
   uint32_t generation = 0;  // of the timers
   uint32_t unanswered_when_armed = 0;
   uint64_t producer = 0;        // WQEBBs announced; the NIC's own 64-bit count
+  uint64_t announced = 0;       // the same by doorbells alone: a record may be ahead of its own
   uint64_t fetched = 0;         // WQEBBs fetched
   uint64_t wqes = 0;            // fetched since the QP was reset, for injected errors
   uint32_t stream = kNoStream;  // DCI: the one that has work under way

@@ -123,7 +123,10 @@ Sent Rnic::SendAny(QpContext& qp, wire::Packet& packet) {
     const bool started = static_cast<int32_t>(r.sent_end - r.send) > 0;
     if (!started || wqe.Is(kWqeFailed | kWqeLocal)) {
       if (wqe.Is(kWqeFailed)) {
-        if (r.head != r.send) return BlockedBy(Blocked::kEarlier);
+        if (r.head != r.send) {
+          if (!AskAgain(qp)) return BlockedBy(Blocked::kEarlier);
+          continue;
+        }
         Fail(qp, wqe.failure.syndrome, wqe.failure.vendor);
         return {};
       }
@@ -174,6 +177,16 @@ Sent Rnic::SendAny(QpContext& qp, wire::Packet& packet) {
     }
     return sent;
   }
+}
+
+// A WQE turned out to have failed behind packets none of which has asked for an answer: they leave
+// once more. False where an answer is under way.
+bool Rnic::AskAgain(QpContext& qp) {
+  Requester& r = qp.requester;
+  if (r.packets_since_request == 0 || !qp.Acknowledged() || r.unanswered == r.unsent) return false;
+  Rewind(qp);
+  r.packets_since_request = config_.packets_per_ack;
+  return true;
 }
 
 // Whether a WQE of which nothing has left may start.
@@ -298,11 +311,11 @@ bool Rnic::BuildRequest(QpContext& qp, SendWqe& wqe, uint32_t offset, wire::Pack
 
 // Whether this packet asks for an acknowledgement: so that a signalled WQE completes, so that the
 // last one is known to have arrived, and so that nothing waits for long. What is done without a
-// packet completes behind this one, and cannot ask.
+// packet, or has failed, comes behind this one and cannot ask.
 bool Rnic::Asks(QpContext& qp, const SendWqe& wqe, bool last) {
   Requester& r = qp.requester;
   const bool end = last && (wqe.Signalled() || r.send + 1 == r.tail ||
-                            r.window.At(r.send + 1).Is(kWqeLocal));
+                            r.window.At(r.send + 1).Is(kWqeLocal | kWqeFailed));
   if (!end && ++r.packets_since_request < config_.packets_per_ack) return false;
   r.packets_since_request = 0;
   return true;

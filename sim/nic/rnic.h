@@ -2,8 +2,7 @@
 // CQEs at the mlx5 byte contract.
 //
 // A driver calls these in the order in which things happen and gives each its time. One Rnic is one
-// port; it owns its QPs, CQs and keys, and touches memory only through its Dma. Single-threaded;
-// the same calls give the same results.
+// port; it touches memory only through its Dma. Single-threaded; same calls, same results.
 //
 //   requester: RingDoorbell -> FetchNext* -> NextPacket* -> (wire) ... Receive(response)
 //   responder: Receive(request) -> NextResponse* -> (wire)
@@ -130,6 +129,7 @@ class Rnic {
     return qp.requester.fetched -
            static_cast<uint16_t>(static_cast<uint16_t>(qp.requester.fetched) - wqe.index);
   }
+  bool AskAgain(QpContext& qp);
   bool Asks(QpContext& qp, const SendWqe& wqe, bool last);
   void ArmAck(QpContext& qp, TimerRequest* timer);
   // requester_ack.cc

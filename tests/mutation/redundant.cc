@@ -55,6 +55,7 @@ const std::vector<Redundant>& RedundantOperations() {
        "TakeTurn",
        {kDrop, kAcquireHalf, kReleaseHalf, kNarrow},
        kRecordOnly},
+      {"locked", "system_fence", "Post", "TakeTurn", {kNarrow}, kRecordOnly},
       {"locked", "", "Post", "TakeTurn", {kReleaseHalf}, kOwnWqe},
       {"locked", "gpu_release", "Post", "TakeTurn", {kDrop, kNarrow}, kOwnWqe},
       {"locked", "", "Post", "MarkReady", {kRelax, kNarrow, kPlainStore}, kOwnWqe},
