@@ -11,8 +11,8 @@ namespace {
 constexpr uint64_t kPoolBytes = 64ull << 20;
 constexpr uint64_t kCacheLine = 64;
 constexpr uint64_t kMaxAllocation = 1ull << 40;
-constexpr uint8_t kAllRights = sim::kMayWriteLocally | sim::kMayWriteRemotely |
-                               sim::kMayReadRemotely | sim::kMayUseAtomics;
+constexpr uint8_t kAllRights =
+    sim::kMayWriteLocally | sim::kMayWriteRemotely | sim::kMayReadRemotely | sim::kMayUseAtomics;
 
 // What libraries set on the way to RTS: the local ACK timeout of perftest, the longest retries.
 constexpr uint8_t kAckTimeout = 14;
@@ -47,8 +47,7 @@ Result<RegisteredMemory> Fabric::SimNic::Allocate(Placement placement, uint64_t 
     return Error{fmt::format("cannot allocate {} bytes; give 1 byte to 1 TiB", bytes)};
   }
   const uint64_t address = memory_.Space().Allocate(HomeOf(placement), bytes);
-  const uint32_t key =
-      node_.Function().Keys().Register({address, address, bytes, pd_, kAllRights});
+  const uint32_t key = node_.Function().Keys().Register({address, address, bytes, pd_, kAllRights});
   if (key == 0) return Error{"no memory key is left on this NIC"};
   return RegisteredMemory{address, bytes, key, key};
 }
@@ -135,8 +134,7 @@ Result<bool> Fabric::SimNic::Connect(const QpAddress& local, const QpAddress& pe
        kAttrTimeout | kAttrRetryCount | kAttrRnrRetry | kAttrSendPsn | kAttrMaxRdAtomic}};
   for (const auto& step : kSteps) {
     attributes.state = step.state;
-    std::string refusal =
-        node_.Function().ModifyQp(local.qpn, attributes, step.mask | kAttrState);
+    std::string refusal = node_.Function().ModifyQp(local.qpn, attributes, step.mask | kAttrState);
     if (!refusal.empty()) return Error{refusal};
   }
   return true;

@@ -10,10 +10,7 @@ namespace ringpost {
 class Fabric::SimNic final : public Nic {
  public:
   SimNic(sim::NicNode& node, sim::Memory& memory, const sim::Faults& faults)
-      : node_(node),
-        memory_(memory),
-        faults_(faults),
-        pd_(node.Function().Keys().AllocatePd()) {}
+      : node_(node), memory_(memory), faults_(faults), pd_(node.Function().Keys().AllocatePd()) {}
 
   Result<RegisteredMemory> Allocate(Placement placement, uint64_t bytes) override;
   Result<QpAddress> CreateQp(const QpSpec& spec) override;

@@ -87,7 +87,6 @@ class alignas(64) GpuThread {
   void Expect(uint64_t address, uint64_t value);
   bool Relax(Time deadline, Duration spin);
 
-
   // Whether this thread has weak stores not yet fenced; whether an acquire has emptied L1 since its
   // last local load.
   bool& WeakStoresOutstanding() { return weak_stores_outstanding_; }

@@ -44,7 +44,8 @@ struct Region {
   Line& At(uint64_t address) {
     const uint64_t offset = address - base;
     Line*& page = pages[offset >> kPageShift];
-    if (page == nullptr) [[unlikely]] page = pool->TakePage();
+    if (page == nullptr) [[unlikely]]
+      page = pool->TakePage();
     return page[(offset >> 6) & (kLinesPerPage - 1)];
   }
 };

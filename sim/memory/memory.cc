@@ -234,8 +234,7 @@ void Memory::ContinueRelease(Origin& origin) {
   for (int scope = 0; scope < kScopes; ++scope) JoinCarried(views[scope], read, scope, false);
   // Who takes turns has acquired what it reads here before: then this store carries no more.
   const auto same = [](const View& a, const View& b) { return a.SameAs(b); };
-  if (origin.released != nullptr &&
-      std::ranges::equal(views, origin.released->by_scope, same)) {
+  if (origin.released != nullptr && std::ranges::equal(views, origin.released->by_scope, same)) {
     return;
   }
   origin.released = new Released;

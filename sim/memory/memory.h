@@ -52,7 +52,6 @@ class Memory {
   Memory& operator=(const Memory&) = delete;
 
   AddressSpace& Space() { return space_; }
-  const AddressSpace& Space() const { return space_; }
   Checker& Reports() { return checker_; }
   const MemoryOptions& Options() const { return options_; }
   AgentId AddAgent(const AgentPlace& place);
@@ -121,7 +120,7 @@ class Memory {
   Line& LineOf(uint64_t address) { return space_.Find(address, 1)->At(address); }
   void AddWatch(Watch& watch, Line& line);
   void RemoveWatch(Watch& watch);
-  // The first time after `now` at which `agent` may read the line otherwise, as things stand.
+  // The first time after `now` at which `agent` may read the line otherwise.
   Time NextChange(AgentId agent, const Line& line, Time now);
 
   // When an atomic may be performed on this line that needs it for `service` from `now` on.

@@ -97,10 +97,10 @@ enum class MessageKind : uint8_t { kNone, kSend, kWrite };
 struct Responder {
   uint32_t expected = 0;  // PSN
   uint32_t msn = 0;
-  Trailing trailing = Trailing::kNone;  // what goes out behind all pending responses
-  uint8_t syndrome = 0;                 // of a NAK
-  bool nak_sent = false;                // nothing more is said until the expected one comes
-  MessageKind message = MessageKind::kNone;     // under way
+  Trailing trailing = Trailing::kNone;       // what goes out behind all pending responses
+  uint8_t syndrome = 0;                      // of a NAK
+  bool nak_sent = false;                     // nothing more is said until the expected one comes
+  MessageKind message = MessageKind::kNone;  // under way
   bool solicited = false;
   ReceiveWqe receive;
   uint32_t key = 0;  // WRITE: what is still to come

@@ -26,9 +26,9 @@ struct PacketItem {
   Time due;
   uint64_t sequence = 0;
   uint32_t from_node = 0;
-  uint32_t from_qp = 0;   // the sender's number, in order of creation
-  uint64_t wqe = 0;       // the sender's, in WQEBBs: for faults and the trace
-  ReleasedRef released;   // what the sending QP knew
+  uint32_t from_qp = 0;  // the sender's number, in order of creation
+  uint64_t wqe = 0;      // the sender's, in WQEBBs: for faults and the trace
+  ReleasedRef released;  // what the sending QP knew
   AgentId released_by = 0;
   uint64_t released_stamp = 0;  // what it has written itself counts too, up to here; 0: it does not
   wire::Packet packet;

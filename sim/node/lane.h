@@ -41,8 +41,8 @@ struct Lane {
   Time last_arrival;     // of its requests at the peer
   // Responder.
   Time responder_free;
-  Time last_response;           // when it is at the requester
-  std::deque<Time> reads;       // when each pending response has been read from memory
+  Time last_response;      // when it is at the requester
+  std::deque<Time> reads;  // when each pending response has been read from memory
   bool respond_timed = false;
   uint32_t respond_event = 0;
   // Packets that take effect later than they arrive; made when first used.

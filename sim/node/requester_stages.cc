@@ -165,8 +165,7 @@ bool NicNode::Enqueue(Lane& lane) {
 // A packet each in turn, whenever the stage is free and the link has room for what it makes.
 void NicNode::Pump() {
   while (first_queued_ != nullptr && !transmit_timed_) {
-    const Time free =
-        Later(transmit_.FreeAt(), Time{link_.FreeAt().ps - costs_.nic.transmit.ps});
+    const Time free = Later(transmit_.FreeAt(), Time{link_.FreeAt().ps - costs_.nic.transmit.ps});
     if (engine_.Now() < free) {
       transmit_timed_ = true;
       engine_.Schedule(free, transmit_event_);

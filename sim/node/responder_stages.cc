@@ -12,9 +12,7 @@ bool IsPlainWrite(wire::Opcode opcode) {
   return rc == kRcWriteOnly || rc == kRcWriteFirst || rc == kRcWriteMiddle || rc == kRcWriteLast;
 }
 
-bool IsRead(wire::Opcode opcode) {
-  return wire::AsRc(opcode) == wire::Opcode::kRcReadRequest;
-}
+bool IsRead(wire::Opcode opcode) { return wire::AsRc(opcode) == wire::Opcode::kRcReadRequest; }
 
 bool EndsResponse(wire::Opcode opcode) {
   using enum wire::Opcode;
@@ -31,8 +29,8 @@ Channel<PacketItem>& NicNode::WireTo(NicNode& peer) {
   if (wire == nullptr) {
     wire = std::make_unique<Channel<PacketItem>>();
     wire->Attach(
-        engine_,
-        [](void* self, PacketItem& item) { static_cast<NicNode*>(self)->OnArrival(item); }, &peer);
+        engine_, [](void* self, PacketItem& item) { static_cast<NicNode*>(self)->OnArrival(item); },
+        &peer);
     wire->PrepareWith([](void* self, PacketItem& item) {
       static_cast<NicNode*>(self)->memory_.Prefetch(item.packet.remote_address);
     });

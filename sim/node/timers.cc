@@ -23,8 +23,7 @@ void NicNode::OnTimer(Lane& lane) {
     if (engine_.Now() < timer.due || timer.due == Time::Never()) continue;
     timer.due = Time::Never();
     dma_time_ = engine_.Now();
-    const Facts facts =
-        nic_.OnTimer(*lane.qp, static_cast<TimerKind>(kind), timer.generation);
+    const Facts facts = nic_.OnTimer(*lane.qp, static_cast<TimerKind>(kind), timer.generation);
     Arm(lane, facts.timer);
     if (nic_.HasEvents()) OnFunctionEvents();
     Kick(lane);
