@@ -183,7 +183,12 @@ void NicNode::Pump() {
 bool NicNode::TransmitNext(Lane& lane) {
   QpContext& qp = *lane.qp;
   Requester& requester = qp.requester;
-  if (requester.send == requester.tail) return false;
+  if (requester.send == requester.tail) {
+    // Nothing, or an error has flushed what there was.
+    lane.ready.clear();
+    lane.first_unsent = requester.tail;
+    return false;
+  }
   const SendWqe& wqe = requester.window.At(requester.send);
   const Duration late =
       lane.fence_held && ReadsPayload(wqe) ? ReadLatency(wqe.local_address) : Duration();
