@@ -302,7 +302,7 @@ bool Rnic::BuildRequest(QpContext& qp, SendWqe& wqe, uint32_t offset, wire::Pack
 bool Rnic::Asks(QpContext& qp, const SendWqe& wqe, bool last) {
   Requester& r = qp.requester;
   const bool end = last && (wqe.Signalled() || r.send + 1 == r.tail ||
-                            r.window.At(r.send + 1).Is(kWqeLocal));
+                            r.window.At(r.send + 1).Is(kWqeLocal | kWqeFailed));
   if (!end && ++r.packets_since_request < config_.packets_per_ack) return false;
   r.packets_since_request = 0;
   return true;
