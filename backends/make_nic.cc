@@ -3,16 +3,22 @@
 namespace ringpost {
 namespace {
 
+// Both have the words of the file in its order.
+static_assert(static_cast<int>(config::FaultPlace::kFetch) ==
+              static_cast<int>(sim::FaultWhere::kFetch));
+static_assert(static_cast<int>(config::FaultKind::kLinkDown) ==
+              static_cast<int>(sim::FaultKind::kLinkDown));
+
 sim::FaultRule RuleOf(const config::FaultRule& rule) {
   sim::FaultRule made;
-  made.where = rule.where == config::FaultSide::kResponder ? sim::FaultWhere::kResponder
-                                                           : sim::FaultWhere::kRequester;
-  made.kind =
-      rule.kind == config::FaultKind::kDelay ? sim::FaultKind::kDelay : sim::FaultKind::kError;
+  made.where = static_cast<sim::FaultWhere>(rule.where);
+  made.kind = static_cast<sim::FaultKind>(rule.kind);
   if (rule.rank) made.node = static_cast<uint32_t>(*rule.rank);
   if (rule.qp) made.qp = static_cast<uint32_t>(*rule.qp);
   made.wqe = rule.wqe;
   made.amount = rule.amount;
+  made.probability = rule.probability_percent / 100;
+  made.count = rule.count;
   return made;
 }
 
