@@ -1,5 +1,7 @@
 #include "backends/make_nic.h"
 
+#include <utility>
+
 namespace ringpost {
 namespace {
 
@@ -25,7 +27,7 @@ sim::FaultRule RuleOf(const config::FaultRule& rule) {
 }  // namespace
 
 std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Platform& platform,
-                                   bool trace) {
+                                   bool trace, sim::PacketTap tap) {
   FabricOptions options;
   options.nodes = static_cast<uint32_t>(config.ranks);
   options.seed = config.seed;
@@ -37,6 +39,7 @@ std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Plat
   options.stack_bytes = config.engine.stack_size_bytes;
   options.stack_memory_bytes = config.engine.stack_memory_bytes;
   options.trace = trace;
+  options.tap = std::move(tap);
   for (const config::FaultRule& rule : config.faults.rules) options.faults.push_back(RuleOf(rule));
   return std::make_unique<Fabric>(platform, options);
 }
