@@ -1,25 +1,33 @@
 #include "backends/make_nic.h"
 
+#include <utility>
+
 namespace ringpost {
 namespace {
 
+// Both have the words of the file in its order.
+static_assert(static_cast<int>(config::FaultPlace::kFetch) ==
+              static_cast<int>(sim::FaultWhere::kFetch));
+static_assert(static_cast<int>(config::FaultKind::kLinkDown) ==
+              static_cast<int>(sim::FaultKind::kLinkDown));
+
 sim::FaultRule RuleOf(const config::FaultRule& rule) {
   sim::FaultRule made;
-  made.where = rule.where == config::FaultSide::kResponder ? sim::FaultWhere::kResponder
-                                                           : sim::FaultWhere::kRequester;
-  made.kind =
-      rule.kind == config::FaultKind::kDelay ? sim::FaultKind::kDelay : sim::FaultKind::kError;
+  made.where = static_cast<sim::FaultWhere>(rule.where);
+  made.kind = static_cast<sim::FaultKind>(rule.kind);
   if (rule.rank) made.node = static_cast<uint32_t>(*rule.rank);
   if (rule.qp) made.qp = static_cast<uint32_t>(*rule.qp);
   made.wqe = rule.wqe;
   made.amount = rule.amount;
+  made.probability = rule.probability_percent / 100;
+  made.count = rule.count;
   return made;
 }
 
 }  // namespace
 
 std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Platform& platform,
-                                   bool trace) {
+                                   bool trace, sim::PacketTap tap) {
   FabricOptions options;
   options.nodes = static_cast<uint32_t>(config.ranks);
   options.seed = config.seed;
@@ -31,6 +39,7 @@ std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Plat
   options.stack_bytes = config.engine.stack_size_bytes;
   options.stack_memory_bytes = config.engine.stack_memory_bytes;
   options.trace = trace;
+  options.tap = std::move(tap);
   for (const config::FaultRule& rule : config.faults.rules) options.faults.push_back(RuleOf(rule));
   return std::make_unique<Fabric>(platform, options);
 }

@@ -11,6 +11,6 @@ namespace ringpost {
 
 // The machine that `backend:` names, with one NIC for each rank.
 std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Platform& platform,
-                                   bool trace);
+                                   bool trace, sim::PacketTap tap = {});
 
 }  // namespace ringpost

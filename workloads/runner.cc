@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <optional>
 
+#include "backends/sim/capture.h"
 #include "workloads/kinds.h"
 
 namespace ringpost::workloads {
@@ -74,7 +76,10 @@ RunResult Run(const config::Config& config, const sim::Platform& platform,
               const RunOptions& options) {
   RunResult result;
   Outcome outcome;
-  const std::unique_ptr<Fabric> fabric = MakeFabric(config, platform, !options.trace_file.empty());
+  std::optional<Capture> capture;
+  if (!options.pcap_file.empty()) capture.emplace(options.pcap_file, platform);
+  const std::unique_ptr<Fabric> fabric = MakeFabric(config, platform, !options.trace_file.empty(),
+                                                    capture ? capture->Tap() : sim::PacketTap());
   RunKind(*fabric, config, result, outcome);
   AddCounters(*fabric, result);
   result.limited_by = LimitingStage(*fabric);
@@ -82,6 +87,10 @@ RunResult Run(const config::Config& config, const sim::Platform& platform,
   result.violation_count = fabric->ViolationCount();
   if (!options.trace_file.empty() && !WriteTrace(*fabric, options.trace_file)) {
     outcome.Fail(options.trace_file + ": the trace could not be written");
+  }
+  if (capture) {
+    const std::string error = capture->Finish();
+    if (!error.empty()) outcome.Fail(error);
   }
   result.ok = outcome.ok;
   result.error = outcome.error;

@@ -33,6 +33,7 @@ struct RunResult {
 
 struct RunOptions {
   std::string trace_file;  // empty: none
+  std::string pcap_file;   // empty: none
 };
 
 RunResult Run(const config::Config& config, const sim::Platform& platform,

@@ -25,13 +25,15 @@ Fabric::Fabric(const std::string& platform, const FabricOptions& options)
     : Fabric(config::LoadPlatform(platform), options) {}
 
 Fabric::Fabric(const sim::Platform& platform, const FabricOptions& options)
-    : options_(options), costs_(sim::MakeCostTable(platform, options.sm_clock_mhz)) {
+    : options_(options),
+      costs_(sim::MakeCostTable(platform, options.sm_clock_mhz)),
+      faults_(options.seed) {
   memory_ = std::make_unique<sim::Memory>(engine_, MemoryOptionsOf(options));
   memory_->Reports().Enable(options.checker);
   for (const sim::FaultRule& rule : options.faults) faults_.Add(rule);
   if (options.trace) trace_.Enable();
-  context_ = std::make_unique<sim::FabricContext>(
-      sim::FabricContext{engine_, *memory_, costs_, faults_, trace_, options.run_length});
+  context_ = std::make_unique<sim::FabricContext>(sim::FabricContext{
+      engine_, *memory_, costs_, faults_, trace_, options.run_length, {}, options.tap});
   for (uint32_t node = 0; node < options.nodes; ++node) {
     nodes_.push_back(std::make_unique<sim::NicNode>(
         *context_, node,

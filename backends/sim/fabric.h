@@ -36,6 +36,7 @@ struct FabricOptions {
   uint64_t stack_memory_bytes = 4ull << 30;
   bool trace = false;
   std::vector<sim::FaultRule> faults = {};
+  sim::PacketTap tap = {};
 };
 
 struct FabricRun {

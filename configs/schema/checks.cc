@@ -98,9 +98,6 @@ Found CheckInline(const TransportConfig& transport, const WorkloadConfig& worklo
 
 Found CheckFaults(const Config& config) {
   for (const FaultRule& rule : config.faults.rules) {
-    if (rule.kind == FaultKind::kDelay && rule.amount.ps == 0) {
-      return Conflict{{"faults.rules"}, {"a delay has no amount", "add an amount such as 50 us"}};
-    }
     if (rule.rank && *rule.rank >= config.ranks) {
       return Conflict{{"faults.rules", "ranks"},
                       {fmt::format("there is no rank {}", *rule.rank),

@@ -33,8 +33,17 @@ enum class NicBehaviour : uint8_t { kMlx5, kStrict };
 enum class VisibilityMode : uint8_t { kStrict, kTimed, kAdversarial };
 enum class NicReads : uint8_t { kL2, kPtx };
 enum class Switch : uint8_t { kOn, kOff };
-enum class FaultSide : uint8_t { kResponder, kRequester };
-enum class FaultKind : uint8_t { kDelay, kError };
+enum class FaultPlace : uint8_t { kResponder, kRequester, kWire, kDoorbell, kCqe, kFetch };
+enum class FaultKind : uint8_t {
+  kDelay,
+  kError,
+  kDrop,
+  kDuplicate,
+  kReorder,
+  kCorrupt,
+  kPause,
+  kLinkDown,
+};
 
 // Counts of threads, QPs and operations are per rank.
 struct TransportConfig {
@@ -79,12 +88,14 @@ struct VisibilityConfig {
 
 // One fault; a place that is not set means any.
 struct FaultRule {
-  FaultSide where = FaultSide::kResponder;
+  FaultPlace where = FaultPlace::kResponder;
   FaultKind kind = FaultKind::kDelay;
   std::optional<uint64_t> rank;
   std::optional<uint64_t> qp;
   std::optional<uint64_t> wqe;
   sim::Duration amount;
+  double probability_percent = 100;
+  std::optional<uint64_t> count;
 };
 
 struct FaultsConfig {

@@ -34,7 +34,27 @@ counts. A key that is not set has its default. `--set key=value` replaces the va
 constexpr char kRules[] = R"(
 ## Keys of each item of `faults.rules`
 
-Written as `- {where: responder, kind: delay, at: {qp: 2, wqe: 5}, amount: 50 us}`.
+Written as `- {where: responder, kind: delay, at: {qp: 2, wqe: 5}, amount: 50 us}`. All rules that
+match apply; each draws by the run's seed.
+
+| where | kinds |
+|---|---|
+)";
+
+constexpr char kFaults[] =
+    "| `responder`, `requester` | `delay` a request there by `amount`; `error`: WQE `at.wqe` (0 if "
+    "not set) completes in error |\n"
+    "| `wire` | `drop` a packet; `delay` it and those of its queue pair behind it; `reorder`: hold "
+    "it back alone; `duplicate`: it comes again `amount` later; `corrupt`: its ICRC does not hold, "
+    "so its receiver drops it; `link_down`: from this packet on nothing leaves or reaches its "
+    "sender's port for `amount` |\n"
+    "| `doorbell` | `drop`, `delay`, or `duplicate`: it comes again `amount` later |\n"
+    "| `cqe` | `delay`, or `duplicate`: it is written again `amount` later |\n"
+    "| `fetch` | `pause`: the NIC reads no WQE of the queue pair for `amount` |\n";
+
+constexpr char kRuleKeys[] = R"(
+What is lost on the wire is sent again when a NAK or the ACK timeout says so; that timeout is half a
+second of virtual time with `nic.behaviour: mlx5`.
 
 | key | default | unit or kind | allowed | meaning |
 |---|---|---|---|---|
@@ -82,6 +102,8 @@ std::string ReadmeText() {
   std::string text = kIntroduction;
   for (const Key<Config>& key : Keys()) text += Row(key.info);
   text += kRules;
+  text += kFaults;
+  text += kRuleKeys;
   for (const Key<FaultRule>& key : RuleKeys()) text += Row(key.info);
   text += kPlatform;
   for (const sim::ParameterInfo& info : sim::Parameters()) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 namespace ringpost::config {
@@ -49,9 +50,51 @@ void ReadRule(const YamlText& yaml, const YAML::Node& map, const std::string& na
 }
 
 std::string RuleText(const Texts& texts) {
-  return fmt::format("{{where: {}, kind: {}, at: {{rank: {}, qp: {}, wqe: {}}}, amount: {}}}",
-                     texts.at("where"), texts.at("kind"), texts.at("at.rank"), texts.at("at.qp"),
-                     texts.at("at.wqe"), texts.at("amount"));
+  return fmt::format(
+      "{{where: {}, kind: {}, at: {{rank: {}, qp: {}, wqe: {}}}, amount: {}, probability: {}, "
+      "count: {}}}",
+      texts.at("where"), texts.at("kind"), texts.at("at.rank"), texts.at("at.qp"),
+      texts.at("at.wqe"), texts.at("amount"), texts.at("probability"), texts.at("count"));
+}
+
+// What may happen where.
+const std::vector<std::string>& KindsAt(const std::string& where) {
+  static const std::map<std::string, std::vector<std::string>> kinds = {
+      {"responder", {"delay", "error"}},
+      {"requester", {"delay", "error"}},
+      {"wire", {"delay", "drop", "duplicate", "reorder", "corrupt", "link_down"}},
+      {"doorbell", {"delay", "drop", "duplicate"}},
+      {"cqe", {"delay", "duplicate"}},
+      {"fetch", {"pause"}}};
+  return kinds.at(where);
+}
+
+bool NeedsAmount(const std::string& kind) {
+  return kind == "delay" || kind == "reorder" || kind == "pause" || kind == "link_down";
+}
+
+// What must hold between the keys of a rule; a complaint has the place of the rule's own value.
+void CheckRule(const YamlText& yaml, const YAML::Node& map, const std::string& name,
+               const Texts& texts) {
+  const auto complain = [&](const char* key, const ValueError& error) {
+    const YAML::Node at = map[key].IsDefined() ? map[key] : map;
+    throw ConfigError(yaml.At(at), name + "." + key, error);
+  };
+  const std::string& where = texts.at("where");
+  const std::string& kind = texts.at("kind");
+  const std::vector<std::string>& kinds = KindsAt(where);
+  if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
+    complain("kind", {fmt::format("{} does not happen at {}", kind, where), "use " + Join(kinds)});
+  }
+  if (NeedsAmount(kind) && texts.at("amount") == "0 ns") {
+    complain("amount", {fmt::format("a {} has no amount", kind), "add an amount such as 50 us"});
+  }
+  const bool plain = texts.at("probability") == "100 %" && texts.at("count") == "any";
+  if (kind == "error" && !plain) {
+    const bool counted = texts.at("count") != "any";
+    complain(counted ? "count" : "probability",
+             {"an error happens once, to the WQE that at.wqe names", "leave this key out"});
+  }
 }
 
 }  // namespace
@@ -71,6 +114,7 @@ Value ReadRules(const YamlText& yaml, const YAML::Node& node, const KeyInfo& key
       texts[rule_key.info.path] = fallback.text;
     }
     ReadRule(yaml, node[i], fmt::format("{}[{}]", key.path, i), "", rule, texts);
+    CheckRule(yaml, node[i], fmt::format("{}[{}]", key.path, i), texts);
     value.rules.push_back(rule);
     value.text += (i > 0 ? ", " : "") + RuleText(texts);
   }

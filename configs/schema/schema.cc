@@ -73,8 +73,9 @@ KeyInfo SmClock() {
   return clock;
 }
 
-KeyInfo Place(std::string path, std::string meaning) {
-  KeyInfo place = Number(std::move(path), Type::kCount, "any", {0, kMany}, std::move(meaning));
+KeyInfo Place(std::string path, double minimum, std::string meaning) {
+  KeyInfo place =
+      Number(std::move(path), Type::kCount, "any", {minimum, kMany}, std::move(meaning));
   place.words = {"any"};
   return place;
 }
@@ -206,16 +207,23 @@ Rows MakeKeys() {
 std::vector<Key<FaultRule>> MakeRuleKeys() {
   using F = FaultRule;
   return {
-      {Word("where", "responder", {"responder", "requester"}, "side of the connection",
-            {"wire", "doorbell", "cqe", "fetch"}),
+      {Word("where", "responder", {"responder", "requester", "wire", "doorbell", "cqe", "fetch"},
+            "what it happens to"),
        kStore<&F::where>},
-      {Word("kind", "delay", {"delay", "error"}, "what happens",
-            {"drop", "duplicate", "reorder", "corrupt"}),
+      {Word("kind", "delay",
+            {"delay", "error", "drop", "duplicate", "reorder", "corrupt", "pause", "link_down"},
+            "what happens"),
        kStore<&F::kind>},
-      {Place("at.rank", "rank whose NIC misbehaves"), kStore<&F::rank>},
-      {Place("at.qp", "its queue pair, counted from 0"), kStore<&F::qp>},
-      {Place("at.wqe", "the WQE, counted from 0"), kStore<&F::wqe>},
-      {Number("amount", Type::kTime, "0 ns", {0, 1e12}, "length of a delay"), kStore<&F::amount>},
+      {Place("at.rank", 0, "rank that posts; on the wire the rank that sends"), kStore<&F::rank>},
+      {Place("at.qp", 0, "its queue pair, counted from 0"), kStore<&F::qp>},
+      {Place("at.wqe", 0, "the WQE, counted from 0 in blocks of 64 bytes; an answer has none"),
+       kStore<&F::wqe>},
+      {Number("amount", Type::kTime, "0 ns", {0, 1e12}, "how long, or how much later"),
+       kStore<&F::amount>},
+      {Number("probability", Type::kPercent, "100 %", {0, 100}, "of each that matches, by seed"),
+       kStore<&F::probability_percent>},
+      {Place("count", 1, "how often at most; a link goes down once if this is not set"),
+       kStore<&F::count>},
   };
 }
 

@@ -22,6 +22,7 @@ enum class Type : uint8_t {
   kTime,       // quantities, with a unit
   kBytes,      // from `minimum` to `maximum` bytes
   kFrequency,  // MHz
+  kPercent,    // %
   kRules,      // a list of fault rules (RuleKeys)
 };
 
@@ -31,7 +32,7 @@ struct Value {
   int word = -1;       // index in `words` when one of them was given
   bool flag = false;   // kSwitch
   uint64_t count = 0;  // kCount, kBytes
-  double number = 0;   // kTime: ns; kFrequency: MHz
+  double number = 0;   // kTime: ns; kFrequency: MHz; kPercent: %
   std::vector<FaultRule> rules;
 };
 

@@ -17,11 +17,13 @@ constexpr double kNobodyReaches = 1e15;
 
 QuantityKind KindOf(Type type) {
   if (type == Type::kTime) return QuantityKind::kTime;
+  if (type == Type::kPercent) return QuantityKind::kPercent;
   return type == Type::kBytes ? QuantityKind::kBytes : QuantityKind::kFrequency;
 }
 
 bool IsQuantity(Type type) {
-  return type == Type::kTime || type == Type::kBytes || type == Type::kFrequency;
+  return type == Type::kTime || type == Type::kBytes || type == Type::kFrequency ||
+         type == Type::kPercent;
 }
 
 std::string NumberText(const KeyInfo& key, double number) {

@@ -8,16 +8,21 @@
 namespace ringpost::sim {
 
 // X(name): one 64-bit counter.
-#define RINGPOST_NODE_COUNTERS(X)                          \
-  X(records_late) /* a doorbell record trailed its ring */ \
-  X(dma_reads)                                             \
-  X(dma_read_bytes)                                        \
-  X(dma_writes)                                            \
-  X(dma_write_bytes)                                       \
-  X(wire_bytes_sent)                                       \
-  X(requester_context_hits)                                \
-  X(requester_context_misses)                              \
-  X(responder_context_hits)                                \
+#define RINGPOST_NODE_COUNTERS(X)                              \
+  X(records_late)   /* a doorbell record trailed its ring */   \
+  X(doorbells_lost) /* these and the next three: by a fault */ \
+  X(packets_lost)   /* of those sent */                        \
+  X(packets_duplicated)                                        \
+  X(packets_reordered)                                         \
+  X(icrc_errors) /* received corrupt, and dropped */           \
+  X(dma_reads)                                                 \
+  X(dma_read_bytes)                                            \
+  X(dma_writes)                                                \
+  X(dma_write_bytes)                                           \
+  X(wire_bytes_sent)                                           \
+  X(requester_context_hits)                                    \
+  X(requester_context_misses)                                  \
+  X(responder_context_hits)                                    \
   X(responder_context_misses)
 
 struct NodeCounters {

@@ -22,6 +22,9 @@ NicNode::NicNode(FabricContext& fabric, uint32_t node,
   fetches_.Attach(
       engine_, [](void* self, DoorbellItem& item) { static_cast<NicNode*>(self)->OnFetched(item); },
       this);
+  cqes_again_.Attach(
+      engine_, [](void* self, CqeItem& item) { static_cast<NicNode*>(self)->OnCqeAgain(item); },
+      this);
   transmit_event_ = engine_.Register(
       [](void* self) {
         static_cast<NicNode*>(self)->transmit_timed_ = false;
@@ -157,6 +160,8 @@ bool NicNode::WriteCqe(uint32_t qpn, uint64_t address, const void* cqe) {
   Lane& lane = LaneOf(qpn);
   const Time served = cqe_.Serve(dma_time_, costs_.nic.cqe_service);
   lane.last_write = Later(lane.last_write, served + WriteLatency(address));
+  if (fabric_.faults.At(FaultWhere::kCqe)) [[unlikely]]
+    OverlayCqe(lane, address, cqe);
   if (fabric_.trace.On()) TraceCqeOf(qpn, static_cast<const uint8_t*>(cqe));
   return memory_.WriteFromDevice({lane.agent, address, lane.last_write, {}}, cqe, abi::kCqeBytes);
 }

@@ -1,14 +1,18 @@
 // items.h: what waits in the channels of a NIC: doorbells on their way, packets on the wire.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <vector>
 
 #include "sim/memory/memory.h"
 #include "sim/nic/qp_context.h"
 #include "sim/wire/packet.h"
+#include "transport/abi/cqe.h"
 
 namespace ringpost::sim {
+
+struct Lane;
 
 struct DoorbellItem {
   DoorbellItem* next = nullptr;
@@ -32,6 +36,16 @@ struct PacketItem {
   AgentId released_by = 0;
   uint64_t released_stamp = 0;  // what it has written itself counts too, up to here; 0: it does not
   wire::Packet packet;
+};
+
+// A CQE that the NIC will write once more.
+struct CqeItem {
+  CqeItem* next = nullptr;
+  Time due;
+  uint64_t sequence = 0;
+  Lane* lane = nullptr;
+  uint64_t address = 0;
+  std::array<uint8_t, abi::kCqeBytes> bytes{};
 };
 
 // Items that are taken and given back, never destroyed in between: a packet keeps the capacity of

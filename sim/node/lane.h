@@ -48,6 +48,7 @@ struct Lane {
   // Packets that take effect later than they arrive; made when first used.
   std::unique_ptr<Channel<PacketItem>> requests, responses;
   Time requests_until, responses_until;
+  Time fetches_from;                // a fault has paused its fetches until then
   DoorbellItem* stalled = nullptr;  // fetches that wait until the window has room
   // Timers, by kind.
   struct Timer {

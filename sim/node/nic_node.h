@@ -7,6 +7,7 @@
 // recurrences. Times of one QP never go backwards, so its memory effects keep their order.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -21,15 +22,21 @@
 
 namespace ringpost::sim {
 
+// Shown each packet as its sender puts it on the wire, before anything may go wrong with it.
+using PacketTap =
+    std::function<void(Time time, uint32_t from, uint32_t to, const wire::Packet& packet)>;
+
 // All that the nodes of one fabric share.
 struct FabricContext {
   Engine& engine;
   Memory& memory;
   const CostTable& costs;
-  const Faults& faults;
+  Faults& faults;
   Trace& trace;
   uint32_t run_length = 64;  // WQEs parsed at one go; changes no result
   std::vector<NicNode*> nodes = {};
+  PacketTap tap = {};
+  bool watched = tap != nullptr || faults.At(FaultWhere::kWire);  // one branch for both
   ItemPool<PacketItem> packets = {};
 };
 
@@ -60,7 +67,22 @@ class NicNode final : private Dma {
   Lane& LaneOf(uint32_t qpn) { return *lanes_[(qpn & 0xffff) - Rnic::kFirstQpn]; }
   Channel<PacketItem>& WireTo(NicNode& peer);
 
+  // overlay.cc: what is asked for on top, of packets, doorbells, fetches and CQEs
+  void Launch(NicNode& peer, Time* last, PacketItem& item) {
+    if (fabric_.watched) [[unlikely]] {
+      LaunchWatched(peer, last, item);
+    } else {
+      WireTo(peer).Put(*last, item);
+    }
+  }
+  void LaunchWatched(NicNode& peer, Time* last, PacketItem& item);
+  static bool IsCorrupt(const PacketItem& item);
+  void RingFaultyDoorbell(Time at, uint64_t value, const Origin& origin);
+  void Fetch(Lane& lane, Time due, uint64_t from, DoorbellItem& item);
+  void OverlayCqe(Lane& lane, uint64_t address, const void* cqe);
+  void OnCqeAgain(CqeItem& item);
   // requester_stages.cc
+  void DeliverDoorbell(Time at, uint64_t value, const Origin& origin);
   void OnDoorbell(DoorbellItem& item);
   void OnFetched(DoorbellItem& item);
   void Finish(DoorbellItem& item);
@@ -121,6 +143,8 @@ class NicNode final : private Dma {
   ItemPool<DoorbellItem> doorbell_items_;
   Channel<DoorbellItem> doorbells_;
   Channel<DoorbellItem> fetches_;
+  ItemPool<CqeItem> cqe_items_;
+  Channel<CqeItem> cqes_again_;
   std::vector<std::unique_ptr<Channel<PacketItem>>> wires_;  // by receiving node
   Station doorbell_, fetch_, transmit_, link_, receive_, cqe_;
   Lane* first_queued_ = nullptr;  // who takes turns at the transmit stage

@@ -21,12 +21,21 @@ uint64_t IndexOf(const Requester& requester, uint16_t index) {
 }  // namespace
 
 void NicNode::Doorbell(Time when, uint64_t value, const Origin& origin) {
+  const Time at = when + costs_.path.doorbell_delivery;
+  if (fabric_.faults.At(FaultWhere::kDoorbell)) [[unlikely]] {
+    RingFaultyDoorbell(at, value, origin);
+  } else {
+    DeliverDoorbell(at, value, origin);
+  }
+}
+
+void NicNode::DeliverDoorbell(Time at, uint64_t value, const Origin& origin) {
   DoorbellItem& item = doorbell_items_.Take();
   item.value = value;
   item.origin = origin;
   item.qp = nullptr;
   item.until = 0;
-  doorbells_.Put(when + costs_.path.doorbell_delivery, item);
+  doorbells_.Put(at, item);
 }
 
 void NicNode::Finish(DoorbellItem& item) {
@@ -59,7 +68,7 @@ void NicNode::OnDoorbell(DoorbellItem& item) {
       if ((abi::Swap32(record) >> 16) != 0) ++nic_.Count().reserved_bits;
       const int64_t blocks = static_cast<int64_t>(item.until - before);
       const Time fetched = fetch_.Serve(served, costs_.nic.fetch_service * blocks);
-      fetches_.Put(fetched + ReadLatency(qp->config.sq), item);
+      Fetch(lane, fetched + ReadLatency(qp->config.sq), before, item);
     }
   } else {
     nic_.RingDoorbell(item.value);
@@ -118,8 +127,10 @@ void NicNode::Price(Lane& lane) {
     TraceStage(Stage::kPayload, lane.qp->qpn, index, ready, read);
     ready = read;
   }
-  if (!fabric_.faults.Empty()) {
-    ready += fabric_.faults.Delay(FaultWhere::kRequester, node_, lane.number, index);
+  if (fabric_.faults.At(FaultWhere::kRequester)) [[unlikely]] {
+    ready += fabric_.faults
+                 .Judge(FaultWhere::kRequester, {node_, lane.number, index, index + 1}, arrival)
+                 .delay;
   }
   ready = Later(ready, lane.last_ready);
   lane.last_ready = ready;
@@ -136,7 +147,7 @@ void NicNode::Kick(Lane& lane) {
     }
     DoorbellItem& item = *lane.stalled;
     lane.stalled = item.next;
-    fetches_.Put(engine_.Now(), item);
+    Fetch(lane, engine_.Now(), item.until, item);
   }
   if (lane.state == LaneState::kIdle && Enqueue(lane)) Pump();
 }
@@ -223,7 +234,7 @@ bool NicNode::TransmitNext(Lane& lane) {
   lane.last_arrival = Later(arrives, lane.last_arrival);
   TraceStage(Stage::kTransmit, qp.qpn, item.wqe, at, lane.last_arrival);
   Carry(item, lane, false);
-  WireTo(*fabric_.nodes[sent.to->lid - 1u]).Put(lane.last_arrival, item);
+  Launch(*fabric_.nodes[sent.to->lid - 1u], &lane.last_arrival, item);
   return true;
 }
 

@@ -40,7 +40,11 @@ Channel<PacketItem>& NicNode::WireTo(NicNode& peer) {
 
 void NicNode::OnArrival(PacketItem& item) {
   if (nic_.FindQp(item.packet.dest_qpn) == nullptr) {
-    nic_.Receive(item.packet, AddressOf(item.from_node));
+    if (IsCorrupt(item)) {
+      ++count_.icrc_errors;
+    } else {
+      nic_.Receive(item.packet, AddressOf(item.from_node));
+    }
     item.released.reset();
     fabric_.packets.Give(item);
     return;
@@ -63,8 +67,9 @@ void NicNode::ArriveRequest(Lane& lane, PacketItem& item) {
     receive_.Block(now, costs_.nic.context_miss);
   }
   Time done = receive_.Serve(now, costs_.nic.receive);
-  if (!fabric_.faults.Empty()) {
-    done += fabric_.faults.Delay(FaultWhere::kResponder, item.from_node, item.from_qp, item.wqe);
+  if (fabric_.faults.At(FaultWhere::kResponder)) [[unlikely]] {
+    const FaultPoint point{item.from_node, item.from_qp, item.wqe, item.wqe + 1};
+    done += fabric_.faults.Judge(FaultWhere::kResponder, point, now).delay;
     done = Later(done, lane.responder_free);
     lane.responder_free = done;
   }
@@ -163,7 +168,7 @@ void NicNode::Respond(Lane& lane, Time at) {
     const Time due = data ? SerialiseOut(now, item.packet.payload.size())
                           : Later(at, now) + costs_.nic.latency * 2 + costs_.link.hop;
     lane.last_response = Later(due, lane.last_response);
-    WireTo(*fabric_.nodes[to->lid - 1u]).Put(lane.last_response, item);
+    Launch(*fabric_.nodes[to->lid - 1u], &lane.last_response, item);
   }
 }
 

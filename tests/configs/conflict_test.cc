@@ -92,7 +92,23 @@ BOOST_AUTO_TEST_CASE(AlwaysInlineNeedsRoomInTheWqe) {
 
 BOOST_AUTO_TEST_CASE(ADelayHasAnAmount) {
   BOOST_TEST(ErrorOf("faults: {rules: [{kind: delay}]}") ==
-             ":1:17: faults.rules: a delay has no amount; add an amount such as 50 us");
+             ":1:18: faults.rules[0].amount: a delay has no amount; add an amount such as 50 us");
+  BOOST_TEST(ErrorOf("faults: {rules: [{where: fetch, kind: pause, amount: 0 us}]}") ==
+             ":1:54: faults.rules[0].amount: a pause has no amount; add an amount such as 50 us");
+}
+
+BOOST_AUTO_TEST_CASE(AFaultHappensWhereItCan) {
+  BOOST_TEST(ErrorOf("faults: {rules: [{where: doorbell, kind: corrupt}]}") ==
+             ":1:42: faults.rules[0].kind: corrupt does not happen at doorbell; "
+             "use delay, drop or duplicate");
+  BOOST_TEST(ErrorOf("faults:\n  rules:\n  - {where: wire, kind: drop}\n  - {where: fetch}") ==
+             ":4:5: faults.rules[1].kind: delay does not happen at fetch; use pause");
+}
+
+BOOST_AUTO_TEST_CASE(AnErrorHappensOnce) {
+  BOOST_TEST(ErrorOf("faults: {rules: [{kind: error, probability: 5 %}]}") ==
+             ":1:45: faults.rules[0].probability: an error happens once, to the WQE that at.wqe "
+             "names; leave this key out");
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ faults:
   rules:
     - {where: requester, kind: error, at: {qp: 2, wqe: 5}}
     - {where: responder, kind: delay, at: {rank: 1}, amount: 50 us}
+    - {where: wire, kind: reorder, amount: 2 us, probability: 0.5 %, count: 3}
 engine: {stack_size: 64 KiB, stack_memory: 1 GiB}
 )")
                             .config;
@@ -81,14 +82,20 @@ engine: {stack_size: 64 KiB, stack_memory: 1 GiB}
   BOOST_TEST((config.visibility.checker == Switch::kOff));
   BOOST_TEST((config.visibility.reads == NicReads::kPtx));
   BOOST_TEST(config.engine.stack_memory_bytes == 1073741824u);
-  BOOST_TEST_REQUIRE(config.faults.rules.size() == 2u);
-  BOOST_TEST((config.faults.rules[0].where == FaultSide::kRequester));
+  BOOST_TEST_REQUIRE(config.faults.rules.size() == 3u);
+  BOOST_TEST((config.faults.rules[0].where == FaultPlace::kRequester));
   BOOST_TEST((config.faults.rules[0].kind == FaultKind::kError));
   BOOST_TEST(!config.faults.rules[0].rank.has_value());
   BOOST_TEST(*config.faults.rules[0].qp == 2u);
   BOOST_TEST(*config.faults.rules[0].wqe == 5u);
   BOOST_TEST(*config.faults.rules[1].rank == 1u);
   BOOST_TEST(config.faults.rules[1].amount.ps == 50'000'000);
+  BOOST_TEST(config.faults.rules[1].probability_percent == 100.0);
+  BOOST_TEST(!config.faults.rules[1].count.has_value());
+  BOOST_TEST((config.faults.rules[2].where == FaultPlace::kWire));
+  BOOST_TEST((config.faults.rules[2].kind == FaultKind::kReorder));
+  BOOST_TEST(config.faults.rules[2].probability_percent == 0.5);
+  BOOST_TEST(*config.faults.rules[2].count == 3u);
 }
 
 BOOST_AUTO_TEST_CASE(KeysThatAreNotSetHaveTheirDefaults) {
@@ -239,6 +246,11 @@ BOOST_AUTO_TEST_CASE(AFaultRuleIsCheckedLikeEverythingElse) {
              "give a time in ns, us or ms, such as 50 us");
   BOOST_TEST(ErrorOf("faults: {rules: [{at: {pq: 1}}]}\n") ==
              "c.yaml:1:24: faults.rules[0].at.pq: there is no such key; did you mean at.qp?");
+  BOOST_TEST(ErrorOf("faults: {rules: [{where: wire, kind: drop, probability: 5}]}\n") ==
+             "c.yaml:1:57: faults.rules[0].probability: '5' has no unit; "
+             "give a share in %, such as 10 %");
+  BOOST_TEST(ErrorOf("faults: {rules: [{where: wire, kind: drop, probability: 101 %}]}\n") ==
+             "c.yaml:1:57: faults.rules[0].probability: 101 % is too large; give 0 % to 100 %");
 }
 
 BOOST_AUTO_TEST_CASE(DeepNestingIsAnErrorAndNoCrash) {

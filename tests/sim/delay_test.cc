@@ -57,6 +57,22 @@ BOOST_AUTO_TEST_CASE(ADelayAtTheResponderMovesThatPutAlone) {
   ExpectOnlyThirdIsLate(sim::FaultWhere::kResponder);
 }
 
+BOOST_AUTO_TEST_CASE(ADelayOnTheWireMovesThatPutAlone) {
+  ExpectOnlyThirdIsLate(sim::FaultWhere::kWire);
+}
+
+BOOST_AUTO_TEST_CASE(ADelayedDoorbellMovesThatPutAlone) {
+  ExpectOnlyThirdIsLate(sim::FaultWhere::kDoorbell);
+}
+
+BOOST_AUTO_TEST_CASE(ADelayedCqeMovesTheWaitForItAlone) {
+  ExpectOnlyThirdIsLate(sim::FaultWhere::kCqe);
+}
+
+BOOST_AUTO_TEST_CASE(APauseOfTheFetchMovesThatPutAlone) {
+  ExpectOnlyThirdIsLate(sim::FaultWhere::kFetch);
+}
+
 BOOST_AUTO_TEST_CASE(RulesThatMatchTheSamePutAddUp) {
   const std::vector<uint64_t> usual = CompletionTimes({});
   const std::vector<uint64_t> delayed =

@@ -39,6 +39,7 @@ void AddRun(CLI::App& app, RunArguments& run) {
   command->add_option("--seed", run.options.seed, "Seed of the run")->type_name("N");
   command->add_option("--json", run.json, "Write the result as JSON")->type_name("FILE");
   command->add_option("--trace", run.trace, "Write every step with its time")->type_name("FILE");
+  command->add_option("--pcap", run.pcap, "Write every packet for Wireshark")->type_name("FILE");
   command->add_flag("--quiet", run.quiet, "Print errors only");
 }
 

@@ -71,11 +71,16 @@ int RunRunCommand(const RunArguments& arguments, std::ostream& out) {
   const Experiment experiment = LoadExperiment(MakeSources(arguments.options));
   std::optional<OutputFile> json;
   std::optional<OutputFile> trace;
+  std::optional<OutputFile> pcap;
   workloads::RunOptions options;
   if (!arguments.json.empty()) json.emplace("--json", arguments.json);
   if (!arguments.trace.empty()) {
     trace.emplace("--trace", arguments.trace);
     options.trace_file = trace->pending_path();
+  }
+  if (!arguments.pcap.empty()) {
+    pcap.emplace("--pcap", arguments.pcap);
+    options.pcap_file = pcap->pending_path();
   }
   workloads::RunResult result;
   {
@@ -90,6 +95,7 @@ int RunRunCommand(const RunArguments& arguments, std::ostream& out) {
   if (!arguments.quiet) out << ResultText(experiment, result);
   if (json) json->Write(ResultJson(experiment, result));
   if (trace) trace->Commit();
+  if (pcap) pcap->Commit();
   const bool asked_for = experiment.loaded.config.transport.unsafe;
   return result.violation_count > 0 && !asked_for ? kFound : kClean;
 }

@@ -15,6 +15,7 @@ struct RunArguments {
   ConfigOptions options;
   std::string json;   // empty: none
   std::string trace;  // empty: none
+  std::string pcap;   // empty: none
   bool quiet = false;
 };
 

@@ -1,0 +1,185 @@
+// Counters that wrap, queues that are full, reservations that are larger than the queue.
+#include <boost/test/unit_test.hpp>
+
+#include "tests/scenarios/scenario.h"
+
+namespace ringpost {
+namespace {
+
+using enum sim::FaultKind;
+using enum sim::FaultWhere;
+
+// The control segment's first word in the ring: opmod, index, opcode.
+uint32_t ControlWordAt(Fabric& fabric, const QpView& qp, uint64_t index) {
+  const uint64_t slot = index & (qp.depth - 1);
+  return abi::Swap32(fabric.Read<uint32_t>(qp.sq + slot * abi::kWqebbBytes));
+}
+
+}  // namespace
+
+// O-01: a counter that never wraps is put into the 16-bit index of a WQE and spills over into the
+// opcode modifier. Here it is masked, in the WQE as in the record.
+BOOST_AUTO_TEST_CASE(ThePutAfter65536OthersHasIndexZeroAndAPlainOpcode) {
+  FabricFixture f({}, {.depth_wqebbs = 128});
+  constexpr uint64_t kPuts = 65'537;
+  const FabricRun run = f.RunOne([&](SimPort& port) {
+    TestEndpoint<> endpoint(port, f.table);
+    for (uint64_t i = 0; i < kPuts; ++i) {
+      BOOST_REQUIRE(endpoint.PutInline(f.remote.Remote(i % 128 * 8), &i, 8).status.Ok());
+      if (i % 64 == 63) BOOST_REQUIRE(endpoint.Quiet(kThisQp).Ok());
+    }
+    BOOST_TEST(endpoint.Quiet(kThisQp).Ok());
+  });
+  BOOST_TEST(run.ok, run.error);
+  BOOST_TEST(ControlWordAt(f.fabric, f.qps.first, 65'536) == 0x00000008u);
+  BOOST_TEST(abi::Swap32(f.fabric.Read<uint32_t>(f.qps.first.record + 4)) == 1u);
+  BOOST_TEST(f.fabric.Counters(0).cqes == kPuts);
+  BOOST_TEST(RingWasSound(f.fabric));
+}
+
+// O-01, for atomics, which some code paths forgot.
+BOOST_AUTO_TEST_CASE(AtomicsGoOnAcrossTheWrapOfTheirIndex) {
+  FabricFixture f;
+  StartAt(f.fabric, 0, f.qps.first, 65'530);
+  const FabricRun run = f.RunOne([&](SimPort& port) {
+    Posted last;
+    for (uint64_t i = 0; i < 20; ++i) {
+      last = PostFetchAdd(port, f.qps.first, f.remote.Remote(0), f.local.Local(8 * i, 8), 1);
+    }
+    BOOST_TEST(WaitFor(port, f.qps.first, last).Ok());
+  });
+  BOOST_TEST(run.ok, run.error);
+  BOOST_TEST(f.fabric.Read<uint64_t>(f.remote.address) == 20u);
+  for (uint64_t i = 0; i < 20; ++i) {
+    BOOST_TEST(f.fabric.Read<uint64_t>(f.local.address + 8 * i) == i);
+  }
+  BOOST_TEST(f.fabric.Counters(0).cqes == 20u);
+  BOOST_TEST(RingWasSound(f.fabric));
+}
+
+// O-02: distances between 32-bit counters, taken in 64 bits, are huge at the wrap, and a put waits
+// for ever for room. Here all counters have 64 bits, and nothing waits for what is not announced.
+BOOST_AUTO_TEST_CASE(ThreadsThatShareAQpPassIndexTwoToThe32) {
+  FabricFixture f({}, {.depth_wqebbs = 64, .shared = true});
+  StartAt(f.fabric, 0, f.qps.first, 0xffffffc0);
+  constexpr uint32_t kThreads = 128;
+  f.fabric.Launch(0, {kThreads, 32, 1}, [&](SimPort& port) {
+    TestEndpoint<OrderGpuFence, OrderedHandoff> endpoint(port, f.table);
+    for (uint64_t i = 0; i < 2; ++i) {
+      const uint64_t at = (port.ThreadIndex() * 2 + i) * 64;
+      BOOST_TEST(endpoint.Put(f.remote.Remote(at), f.local.Local(at, 64)).status.Ok());
+    }
+    BOOST_TEST(endpoint.Quiet(kThisQp).Ok());
+    BOOST_TEST(port.Now() < kSecond);
+  });
+  const std::vector<uint8_t> sent = f.Pattern(kThreads * 2 * 64, 3);
+  f.fabric.Poke(f.local.address, sent.data(), sent.size());
+  const FabricRun run = f.fabric.Run();
+  BOOST_TEST(run.ok, run.error);
+  BOOST_TEST((f.BytesAt(f.remote.address, sent.size()) == sent));
+  BOOST_TEST(f.fabric.Read<uint64_t>(f.qps.first.reserved.address) == 0x1000000c0u);
+  BOOST_TEST(RingWasSound(f.fabric));
+}
+
+// O-04: slots are given out without a look at completions, and WQEs that the NIC has not read are
+// overwritten. Here a reservation waits until its slot is free, for the atomic at the end too.
+BOOST_AUTO_TEST_CASE(NoWqeIsOverwrittenWhileTheNicDoesNotFetch) {
+  for (const uint32_t depth : {128u, 1024u}) {
+    FabricFixture f({.faults = {FaultAt(kFetch, kPause, 0, 3 * kMillisecond)}},
+                    {.depth_wqebbs = depth});
+    constexpr uint64_t kPuts = 2304;
+    constexpr uint64_t kPayload = 7184;
+    const RegisteredMemory target =
+        f.fabric.nic(1).Allocate(Placement::kGpu, kPuts * kPayload).Value();
+    const RegisteredMemory source =
+        f.fabric.nic(0).Allocate(Placement::kGpu, kPuts * kPayload).Value();
+    const std::vector<uint8_t> sent = f.Pattern(kPuts * kPayload, 1);
+    f.fabric.Poke(source.address, sent.data(), sent.size());
+    const FabricRun run = f.RunOne([&](SimPort& port) {
+      TestEndpoint<> endpoint(port, f.table);
+      for (uint64_t i = 0; i < kPuts; ++i) {
+        endpoint.Put(target.Remote(i * kPayload), source.Local(i * kPayload, kPayload));
+      }
+      const Posted add =
+          PostFetchAdd(port, f.qps.first, f.remote.Remote(0), f.local.Local(0, 8), kPuts);
+      BOOST_TEST(WaitFor(port, f.qps.first, add).Ok());
+      BOOST_TEST(port.Now() > 3 * kMillisecond);
+    });
+    BOOST_TEST(run.ok, run.error);
+    BOOST_TEST((f.BytesAt(target.address, sent.size()) == sent));
+    BOOST_TEST(f.fabric.Read<uint64_t>(f.remote.address) == kPuts);
+    BOOST_TEST(f.fabric.Counters(0).wqes == kPuts + 1);
+    BOOST_TEST(RingWasSound(f.fabric));
+  }
+}
+
+// O-05: a group reserves more slots at once than the queue has and waits for itself. Here the queue
+// is given to one warp after the other.
+BOOST_AUTO_TEST_CASE(ABlockOfMoreThreadsThanSlotsPutsAndEnds) {
+  for (const uint32_t threads : {127u, 128u, 129u, 256u, 1024u}) {
+    FabricFixture f({}, {.depth_wqebbs = 128, .shared = true});
+    f.fabric.Launch(0, {threads, threads, 1}, [&](SimPort& port) {
+      TestEndpoint<OrderGpuFence, Cooperative> endpoint(port, f.table);
+      const uint64_t at = port.ThreadIndex() * 64;
+      BOOST_TEST(endpoint.Put(f.remote.Remote(at), f.local.Local(at, 64)).status.Ok());
+      BOOST_TEST(endpoint.Quiet(kThisQp).Ok());
+    });
+    const std::vector<uint8_t> sent = f.Pattern(threads * 64, 2);
+    f.fabric.Poke(f.local.address, sent.data(), sent.size());
+    const FabricRun run = f.fabric.Run();
+    BOOST_TEST(run.ok, threads << " threads: " << run.error);
+    BOOST_TEST((f.BytesAt(f.remote.address, sent.size()) == sent), threads << " threads");
+    BOOST_TEST(RingWasSound(f.fabric));
+  }
+}
+
+// O-05, for a group that no queue could serve: refused at once.
+BOOST_AUTO_TEST_CASE(AReservationOfMoreThanHalfTheRingIsRefusedAtOnce) {
+  FabricFixture f({}, {.depth_wqebbs = 8, .max_inline = 220});
+  f.RunOne([&](SimPort& port) {
+    BOOST_TEST(ReserveOwned<OrderGpuFence>(port, f.qps.first, 4).status.Ok());
+    BOOST_TEST((ReserveOwned<OrderGpuFence>(port, f.qps.first, 5).status.status ==
+                Status::kInvalidArgument));
+  });
+}
+
+// O-06: a depth computed from the workload passes what the hardware has, and an assertion ends the
+// program. Here it is refused before anything is made, with both numbers.
+BOOST_AUTO_TEST_CASE(ADepthBeyondTheHardwareIsRefusedBeforeAnyQpExists) {
+  Fabric fabric(PlatformIb(), FabricOptions{});
+  for (const uint32_t depth : {196'609u, 65'536u, 65'533u, 0u}) {
+    const Result<QpAddress> made = fabric.nic(0).CreateQp({.depth_wqebbs = depth});
+    BOOST_TEST_REQUIRE(!made.Ok());
+    BOOST_TEST(made.Message().find(std::to_string(depth)) != std::string::npos, made.Message());
+    BOOST_TEST(made.Message().find("32768") != std::string::npos, made.Message());
+  }
+  BOOST_TEST((fabric.Node(0).Function().FindQp(sim::Rnic::kFirstQpn) == nullptr));
+  BOOST_TEST(fabric.nic(0).CreateQp({.depth_wqebbs = 32'768}).Ok());
+}
+
+// O-07: a completion is asked for every so many WQEs; who sends fewer never sees one. Here a quiet
+// asks for one itself.
+BOOST_AUTO_TEST_CASE(AQuietEndsOnQpsThatNeverFilledABatch) {
+  constexpr uint32_t kQps = 40;
+  constexpr uint64_t kPuts = 63;
+  FabricFixture f;
+  const std::vector<QpPair> qps =
+      f.fabric.ConnectPairs(0, 1, kQps, {.depth_wqebbs = 256, .batch = 64});
+  f.fabric.Launch(0, {kQps, 1, 1}, [&](SimPort& port) {
+    const QpTable table{&qps[port.ThreadIndex()].first, 1, 0, 1, 0};
+    TestEndpoint<OrderGpuFence, Batched> endpoint(port, table);
+    for (uint64_t i = 1; i <= kPuts; ++i) {
+      const uint64_t at = (port.ThreadIndex() * kPuts + i - 1) * 8;
+      BOOST_TEST(endpoint.PutInline(f.remote.Remote(at), &i, 8).status.Ok());
+    }
+    BOOST_TEST(endpoint.Quiet(kThisQp).Ok());
+  });
+  const FabricRun run = f.fabric.Run();
+  BOOST_TEST(run.ok, run.error);
+  for (uint64_t i = 0; i < kQps * kPuts; ++i) {
+    BOOST_REQUIRE_EQUAL(f.fabric.Read<uint64_t>(f.remote.address + i * 8), i % kPuts + 1);
+  }
+  BOOST_TEST(f.fabric.Counters(0).cqes >= kQps);
+}
+
+}  // namespace ringpost
