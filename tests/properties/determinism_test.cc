@@ -21,7 +21,7 @@ std::string TextOf(const config::Config& config, const sim::Platform& platform, 
     const char* folder = std::getenv("TEST_TMPDIR");
     trace_file = std::string(folder == nullptr ? "/tmp" : folder) + "/determinism_trace.json";
   }
-  const RunResult result = Run(config, platform, {trace_file});
+  const RunResult result = Run(config, platform, {.trace_file = trace_file, .pcap_file = ""});
   std::ostringstream text;
   text.precision(17);
   text << result.ok << ' ' << result.error << ' ' << result.limited_by << '\n';
