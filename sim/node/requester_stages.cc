@@ -14,7 +14,8 @@ bool ReadsPayload(const SendWqe& wqe) {
 }
 
 uint64_t IndexOf(const Requester& requester, uint16_t index) {
-  return requester.fetched - static_cast<uint16_t>(static_cast<uint16_t>(requester.fetched) - index);
+  return requester.fetched -
+         static_cast<uint16_t>(static_cast<uint16_t>(requester.fetched) - index);
 }
 
 }  // namespace

@@ -56,7 +56,8 @@ BOOST_AUTO_TEST_CASE(ARankSignalsItselfAndItsPeer) {
 }
 
 // O-29: timers that are too short for the fabric end in errors nobody understands. Here a cut that
-// is over before the last retry costs time and counts timeouts; a longer one ends the wait with syndrome 0x15.
+// is over before the last retry costs time and counts timeouts; a longer one ends the wait with
+// syndrome 0x15.
 BOOST_AUTO_TEST_CASE(ACutLinkCostsTimeUntilTheRetriesAreUsedUp) {
   struct Case {
     uint64_t cut_ms;
