@@ -58,7 +58,7 @@ Change Mtu(uint32_t bytes) {
 
 }  // namespace
 
-// O-08: one small CQ for very many QPs overruns in a burst, and polls hang. Here each QP has its own,
+// O-08: one small CQ for very many QPs overruns in a burst, and polls hang. Here each QP has one,
 // which a burst cannot overrun.
 BOOST_AUTO_TEST_CASE(ABurstOfCompletionsOnManyQpsOverrunsNoCq) {
   constexpr uint32_t kQps = 512;
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(AMessageInPacketsThatTheTargetDoesNotTakeIsARemoteError) {
   BOOST_TEST(run.ok, run.error);
 }
 
-// O-29: timer codes outside their field are cut to it and mean something else. Here they are refused.
+// O-29: timer codes outside their field are cut to it and mean another time. Here that is refused.
 BOOST_AUTO_TEST_CASE(TimersAndRetriesOutsideTheirFieldsAreRefused) {
   const std::vector<Change> changes = {
       [](sim::QpAttributes& attributes) { attributes.timeout = 32; },
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(TimersAndRetriesOutsideTheirFieldsAreRefused) {
   }
 }
 
-// O-45: a quiet walks all QPs from each thread. Here its scope says which, and with one QP to a peer
+// O-45: a quiet walks all QPs from each thread. Here its scope says which; with one QP to a peer
 // a fence polls nothing.
 BOOST_AUTO_TEST_CASE(AQuietPollsTheQpsInItsScopeAndAFenceNone) {
   constexpr uint32_t kAll = 256;
