@@ -76,7 +76,7 @@ RunResult Run(const config::Config& config, const sim::Platform& platform,
               const RunOptions& options) {
   RunResult result;
   Outcome outcome;
-  std::optional<Capture> capture;
+  std::optional<WireCapture> capture;
   if (!options.pcap_file.empty()) capture.emplace(options.pcap_file, platform);
   const std::unique_ptr<Fabric> fabric = MakeFabric(config, platform, !options.trace_file.empty(),
                                                     capture ? capture->Tap() : sim::PacketTap());

@@ -26,18 +26,18 @@ sim::wire::Addressing OnInfiniband(uint32_t from, uint32_t to) {
 
 }  // namespace
 
-Capture::Capture(const std::string& path, const sim::Platform& platform)
+WireCapture::WireCapture(const std::string& path, const sim::Platform& platform)
     : is_roce_(platform.link_layer == "roce"),
       path_(path),
       writer_(path, is_roce_ ? sim::wire::Link::kEthernet : sim::wire::Link::kInfiniband) {}
 
-sim::PacketTap Capture::Tap() {
+sim::PacketTap WireCapture::Tap() {
   return [this](sim::Time time, uint32_t from, uint32_t to, const sim::wire::Packet& packet) {
     writer_.Write(time, packet, is_roce_ ? OnEthernet(from, to) : OnInfiniband(from, to));
   };
 }
 
-std::string Capture::Finish() {
+std::string WireCapture::Finish() {
   writer_.Flush();
   return writer_.Ok() ? "" : path_ + ": " + writer_.Error();
 }

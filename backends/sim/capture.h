@@ -1,6 +1,6 @@
 // capture.h: what the NICs of a simulated machine put on the wire, as a pcap file.
 //
-//   Capture capture("run.pcap", platform);
+//   WireCapture capture("run.pcap", platform);
 //   Fabric fabric(platform, {.tap = capture.Tap()});
 //   ...
 //   const std::string error = capture.Finish();
@@ -17,9 +17,9 @@
 
 namespace ringpost {
 
-class Capture {
+class WireCapture {
  public:
-  Capture(const std::string& path, const sim::Platform& platform);
+  WireCapture(const std::string& path, const sim::Platform& platform);
 
   // Must not outlive this object.
   sim::PacketTap Tap();

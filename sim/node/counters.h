@@ -11,7 +11,7 @@ namespace ringpost::sim {
 #define RINGPOST_NODE_COUNTERS(X)                              \
   X(records_late)   /* a doorbell record trailed its ring */   \
   X(doorbells_lost) /* these and the next three: by a fault */ \
-  X(packets_lost)   /* of those sent */                        \
+  X(packets_lost)   /* or sent to a LID of nobody */           \
   X(packets_duplicated)                                        \
   X(packets_reordered)                                         \
   X(icrc_errors) /* received corrupt, and dropped */           \

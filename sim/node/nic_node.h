@@ -68,14 +68,15 @@ class NicNode final : private Dma {
   Channel<PacketItem>& WireTo(NicNode& peer);
 
   // overlay.cc: what is asked for on top, of packets, doorbells, fetches and CQEs
-  void Launch(NicNode& peer, Time* last, PacketItem& item) {
-    if (fabric_.watched) [[unlikely]] {
+  void Launch(uint32_t peer, Time* last, PacketItem& item) {
+    if (fabric_.watched || peer >= fabric_.nodes.size()) [[unlikely]] {
       LaunchWatched(peer, last, item);
     } else {
-      WireTo(peer).Put(*last, item);
+      WireTo(*fabric_.nodes[peer]).Put(*last, item);
     }
   }
-  void LaunchWatched(NicNode& peer, Time* last, PacketItem& item);
+  void LaunchWatched(uint32_t peer, Time* last, PacketItem& item);
+  void Lose(PacketItem& item);
   static bool IsCorrupt(const PacketItem& item);
   void RingFaultyDoorbell(Time at, uint64_t value, const Origin& origin);
   void Fetch(Lane& lane, Time due, uint64_t from, DoorbellItem& item);

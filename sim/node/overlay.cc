@@ -15,22 +15,22 @@ constexpr uint32_t kUnreadable = ~0u;
 bool NicNode::IsCorrupt(const PacketItem& item) { return item.packet.dest_qpn == kUnreadable; }
 
 // `*last` is when the one before it of the same QP and direction arrives.
-void NicNode::LaunchWatched(NicNode& peer, Time* last, PacketItem& item) {
+void NicNode::LaunchWatched(uint32_t peer, Time* last, PacketItem& item) {
   const Time now = engine_.Now();
-  if (fabric_.tap != nullptr) fabric_.tap(now, node_, peer.node_, item.packet);
+  if (fabric_.tap != nullptr) fabric_.tap(now, node_, peer, item.packet);
+  // A switch has no port for the LID of nobody.
+  if (peer >= fabric_.nodes.size()) return Lose(item);
+  Channel<PacketItem>& wire = WireTo(*fabric_.nodes[peer]);
   Faults& faults = fabric_.faults;
   if (!faults.At(FaultWhere::kWire)) {
-    WireTo(peer).Put(*last, item);
+    wire.Put(*last, item);
     return;
   }
   const uint64_t wqes = wire::IsResponse(item.packet.opcode) ? 0 : 1;
   const FaultVerdict verdict =
       faults.Judge(FaultWhere::kWire, {node_, item.from_qp, item.wqe, item.wqe + wqes}, now);
-  if (verdict.lost || faults.LinkIsDown(node_, now) || faults.LinkIsDown(peer.node_, now)) {
-    ++count_.packets_lost;
-    item.released.reset();
-    fabric_.packets.Give(item);
-    return;
+  if (verdict.lost || faults.LinkIsDown(node_, now) || faults.LinkIsDown(peer, now)) {
+    return Lose(item);
   }
   *last += verdict.delay;
   const Time arrives = *last + verdict.held;
@@ -40,9 +40,15 @@ void NicNode::LaunchWatched(NicNode& peer, Time* last, PacketItem& item) {
     ++count_.packets_duplicated;
     PacketItem& copy = fabric_.packets.Take();
     copy = item;
-    WireTo(peer).Put(arrives + *verdict.again, copy);
+    wire.Put(arrives + *verdict.again, copy);
   }
-  WireTo(peer).Put(arrives, item);
+  wire.Put(arrives, item);
+}
+
+void NicNode::Lose(PacketItem& item) {
+  ++count_.packets_lost;
+  item.released.reset();
+  fabric_.packets.Give(item);
 }
 
 void NicNode::RingFaultyDoorbell(Time at, uint64_t value, const Origin& origin) {

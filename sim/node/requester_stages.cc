@@ -234,7 +234,7 @@ bool NicNode::TransmitNext(Lane& lane) {
   lane.last_arrival = Later(arrives, lane.last_arrival);
   TraceStage(Stage::kTransmit, qp.qpn, item.wqe, at, lane.last_arrival);
   Carry(item, lane, false);
-  Launch(*fabric_.nodes[sent.to->lid - 1u], &lane.last_arrival, item);
+  Launch(sent.to->lid - 1u, &lane.last_arrival, item);
   return true;
 }
 

@@ -168,7 +168,7 @@ void NicNode::Respond(Lane& lane, Time at) {
     const Time due = data ? SerialiseOut(now, item.packet.payload.size())
                           : Later(at, now) + costs_.nic.latency * 2 + costs_.link.hop;
     lane.last_response = Later(due, lane.last_response);
-    Launch(*fabric_.nodes[to->lid - 1u], &lane.last_response, item);
+    Launch(to->lid - 1u, &lane.last_response, item);
   }
 }
 

@@ -29,6 +29,15 @@ seed: 13
 workload: {kind: round_trip, payload: 4 KiB, operations: 50, warm_up: 5}
 faults: {rules: [{where: responder, kind: delay, amount: 50 us}]}
 """,
+    "a faulty wire": """
+seed: 14
+transport: {qps_per_peer: 4}
+workload: {kind: message_rate, payload: 6000 B, threads: 4, operations: 400, warm_up: 20}
+faults: {rules: [{where: wire, kind: drop, probability: 2 %},
+                 {where: wire, kind: reorder, probability: 5 %, amount: 3 us},
+                 {where: wire, kind: duplicate, probability: 5 %, amount: 5 us},
+                 {where: doorbell, kind: delay, probability: 5 %, amount: 2 us}]}
+""",
 }
 
 

@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(ALostDoorbellOfOneLaneIsCountedAndEndsItsWaitAlone) {
   BOOST_TEST(f.fabric.Counters(0).doorbells_lost == 1u);
 }
 
-// O-16: the lane that posts orders its own stores, not those of the 31 lanes that wrote the payload.
+// O-16: the lane that posts orders its own stores, not those of the 31 lanes that wrote payload.
 // Here the warp's barrier passes them on; a barrier that orders nothing is found out.
 BOOST_AUTO_TEST_CASE(ThePayloadOfAWholeWarpIsThereWhenOneLanePosts) {
   BOOST_TEST(WrongRounds(true) == 0u);

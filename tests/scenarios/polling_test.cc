@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(AQuietCoversTheCallersOwnGetOnASharedQp) {
   BOOST_TEST(run.ok, run.error);
 }
 
-// O-12: an error CQE is taken for "not yet", and all ranks spin for ever. Here it ends the wait with
+// O-12: an error CQE is taken for "not yet", and all ranks spin for ever. Here it ends a wait with
 // QPN, WQE and syndromes; later WQEs are flushed, and other QPs go on.
 BOOST_AUTO_TEST_CASE(AnErrorCompletionEndsTheWaitAndLeavesOtherQpsAlone) {
   using enum abi::Syndrome;

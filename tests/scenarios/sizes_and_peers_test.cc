@@ -55,8 +55,9 @@ BOOST_AUTO_TEST_CASE(ARankSignalsItselfAndItsPeer) {
   BOOST_TEST(f.fabric.Read<uint64_t>(f.remote.address) == 200u);
 }
 
-// O-29: timers that are too short for the fabric end in errors nobody understands. Here a cut within
-// the retries costs time and counts timeouts; a longer one ends the wait with syndrome 0x15.
+// O-29: timers that are too short for the fabric end in errors nobody understands. Here a cut that
+// is over before the last retry costs time and counts timeouts; a longer one ends the wait with
+// syndrome 0x15.
 BOOST_AUTO_TEST_CASE(ACutLinkCostsTimeUntilTheRetriesAreUsedUp) {
   struct Case {
     uint64_t cut_ms;
@@ -78,8 +79,8 @@ BOOST_AUTO_TEST_CASE(ACutLinkCostsTimeUntilTheRetriesAreUsedUp) {
   }
 }
 
-// O-32: a length beyond the NIC's largest message is cut to 32 bits, or hangs. Here it is refused at
-// once, and nothing is posted.
+// O-32: a length beyond the NIC's largest message is cut to 32 bits, or hangs. Here it is refused,
+// and nothing is posted.
 BOOST_FIXTURE_TEST_CASE(AMessageBeyondTheLargestIsRefusedAtOnce, FabricFixture) {
   const FabricRun run = RunOne([&](SimPort& port) {
     TestEndpoint<> endpoint(port, table);
@@ -148,7 +149,7 @@ BOOST_AUTO_TEST_CASE(AWriteOutOfRangeFailsAndMovesNothing) {
   }
 }
 
-// O-35: more inline bytes than the queue was made for. Here the limit that was granted is exact: one
+// O-35: more inline bytes than the queue was made for. Here the limit that was granted holds: one
 // more is refused, and a put from memory takes its place.
 BOOST_AUTO_TEST_CASE(InlineGoesUpToWhatWasGrantedAndNoFurther) {
   for (const uint32_t granted : {0u, 1u, 44u, 64u, 220u}) {
