@@ -298,11 +298,11 @@ bool Rnic::BuildRequest(QpContext& qp, SendWqe& wqe, uint32_t offset, wire::Pack
 
 // Whether this packet asks for an acknowledgement: so that a signalled WQE completes, so that the
 // last one is known to have arrived, and so that nothing waits for long. What is done without a
-// packet completes behind this one, and cannot ask.
+// packet, or has failed, completes behind this one, and cannot ask.
 bool Rnic::Asks(QpContext& qp, const SendWqe& wqe, bool last) {
   Requester& r = qp.requester;
   const bool end = last && (wqe.Signalled() || r.send + 1 == r.tail ||
-                            r.window.At(r.send + 1).Is(kWqeLocal));
+                            r.window.At(r.send + 1).Is(kWqeLocal | kWqeFailed));
   if (!end && ++r.packets_since_request < config_.packets_per_ack) return false;
   r.packets_since_request = 0;
   return true;
