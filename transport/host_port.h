@@ -6,8 +6,8 @@
 // ThreadSanitizer does not follow fences. Under it a releasing Fence also releases the QP's fence
 // word, the send counter of its doorbell record, and an acquiring one acquires it; so does the NIC
 // by its acquiring load of that word. A release that is missing is thereby reported. Every load of
-// a shared word acquires, on x86-64 the same instruction: a fence forgotten on the reading side goes
-// unnoticed here; the simulated port is the one that reports it.
+// a shared word acquires, on x86-64 the same instruction: a fence forgotten on the reading side
+// goes unnoticed here; the simulated port is the one that reports it.
 //
 //   HostWarp warp(/*lanes=*/1); HostPort port(warp, /*lane=*/0);
 #pragma once
@@ -22,6 +22,7 @@
 #include "transport/abi/doorbell.h"
 #include "transport/host_warp.h"
 #include "transport/port.h"
+#include "transport/standard_order.h"
 
 // Of ThreadSanitizer's runtime; declared always, used under it.
 extern "C" void __tsan_acquire(void* address);
@@ -170,23 +171,6 @@ class HostPort final {
   template <class T>
   static T* At(Ref<T> word) {
     return reinterpret_cast<T*>(word.address);
-  }
-
-  static constexpr std::memory_order Standard(Order order) {
-    constexpr std::memory_order kStandard[] = {std::memory_order_relaxed, std::memory_order_acquire,
-                                               std::memory_order_release, std::memory_order_acq_rel,
-                                               std::memory_order_seq_cst};
-    return kStandard[static_cast<int>(order)];
-  }
-
-  static constexpr std::memory_order LoadOrder(Order order) {
-    return order == Order::kRelaxed ? std::memory_order_acquire : Standard(order);
-  }
-
-  static constexpr std::memory_order UpdateOrder(Order order) {
-    if (order == Order::kSeqCst) return std::memory_order_seq_cst;
-    const bool releases = order == Order::kRelease || order == Order::kAcqRel;
-    return releases ? std::memory_order_acq_rel : std::memory_order_acquire;
   }
 
   // A fence without a QP stands for itself.

@@ -2,9 +2,9 @@
 //
 // A page in memory is a mailbox, not a FIFO: two doorbells between two looks are one. So a change
 // of any of its registers says only that the page's QPs are to be looked at, each through its
-// doorbell record, and its CQs through theirs. Records may trail the doorbell: they are looked at once more
-// when the page has been quiet for kSecondLook. A register that was seen is exchanged for a value
-// that no doorbell has, so that the same 8 bytes again are a change again.
+// doorbell record, and its CQs through theirs. Records may trail the doorbell: they are looked at
+// once more when the page has been quiet for kSecondLook. A register that was seen is exchanged for
+// a value that no doorbell has, so that the same 8 bytes again are a change again.
 #pragma once
 
 #include <chrono>
