@@ -1,5 +1,7 @@
 #include "backends/make_nic.h"
 
+#include "backends/live/configured.h"
+
 namespace ringpost {
 namespace {
 
@@ -33,6 +35,10 @@ std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Plat
   options.trace = trace;
   for (const config::FaultRule& rule : config.faults.rules) options.faults.push_back(RuleOf(rule));
   return std::make_unique<Fabric>(platform, options);
+}
+
+Result<std::unique_ptr<Nic>> MakeLiveNic(const config::Config& config) {
+  return OpenConfiguredLiveNic(config);
 }
 
 }  // namespace ringpost

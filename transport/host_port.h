@@ -71,9 +71,12 @@ class HostPort final {
     return old;
   }
 
+  // Release: orders the CQE that this thread saw, and so the NIC's reads of the WQEs before it,
+  // before `completed`. Whoever reads that and uses their slots again relies on it; elsewhere it is
+  // enough that a store which depends on a load stays behind it, but not in C++.
   template <Order O, Scope S, class T>
   void RaiseTo(Ref<T> word, std::type_identity_t<T> value) {
-    FetchMax<O, S>(word, value);
+    FetchMax<Order::kAcqRel, S>(word, value);
   }
 
   template <Order O, Scope S, class T>

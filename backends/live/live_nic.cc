@@ -73,6 +73,15 @@ Result<std::unique_ptr<LiveNic>> LiveNic::Open(sim::service::FabricSegment& fabr
   return nic;
 }
 
+Result<std::unique_ptr<LiveNic>> LiveNic::OpenOn(const sim::service::FabricSpec& fabric,
+                                                 const LiveNicOptions& options) {
+  auto segment = sim::service::FabricSegment::Open(fabric);
+  if (!segment.Ok()) return Error{segment.Message()};
+  auto nic = Open(*segment.Value(), options);
+  if (nic.Ok()) nic.Value()->own_fabric_ = std::move(segment.Value());
+  return nic;
+}
+
 LiveNic::LiveNic(const LiveNicOptions& options, MemoryProvider* memory,
                  std::unique_ptr<MemoryProvider> own_memory)
     : options_(options), own_memory_(std::move(own_memory)), memory_(*memory) {}

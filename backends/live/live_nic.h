@@ -44,6 +44,9 @@ class LiveNic final : public Nic {
   // The fabric must outlive it.
   static Result<std::unique_ptr<LiveNic>> Open(sim::service::FabricSegment& fabric,
                                                const LiveNicOptions& options);
+  // The same on a fabric of its own, which it leaves when it ends.
+  static Result<std::unique_ptr<LiveNic>> OpenOn(const sim::service::FabricSpec& fabric,
+                                                 const LiveNicOptions& options);
   ~LiveNic() override;
 
   Result<RegisteredMemory> Allocate(Placement placement, uint64_t bytes) override;
@@ -77,11 +80,12 @@ class LiveNic final : public Nic {
 
   const LiveNicOptions options_;
   std::unique_ptr<MemoryProvider> own_memory_;
+  std::unique_ptr<sim::service::FabricSegment> own_fabric_;
   MemoryProvider& memory_;
   uint32_t pd_ = 0;
   mutable std::mutex mutex_;
   std::map<uint32_t, Qp> qps_;  // by QPN; guarded by mutex_
-  // Last: its thread uses the memory.
+  // Last: its thread uses memory and fabric.
   std::unique_ptr<sim::service::NicService> service_;
 };
 

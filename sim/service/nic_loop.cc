@@ -179,13 +179,19 @@ bool NicLoop::SendSome() {
 
 // The same. What is held up comes back with what it waits for: facts, a timer, an event.
 bool NicLoop::SendBurst(Lane& lane) {
+  const Requester& requester = lane.qp->requester;
+  const uint32_t head = requester.head;
   uint32_t fetched = 0;
   while (fetched < kBurst && nic_.FetchNext(*lane.qp) == Fetched::kWqe) ++fetched;
   for (uint32_t i = 0; i < kBurst; ++i) {
     const Sent sent = nic_.NextPacket(*lane.qp, packet_);
     Arm(lane.qp->qpn, sent.timer);
     TakeEvents();
-    if (sent.status != SendStatus::kSent) return fetched == kBurst;
+    if (sent.status != SendStatus::kSent) {
+      // What completed without a packet has made room in a window that was full.
+      return fetched == kBurst ||
+             (requester.fetched != requester.producer && requester.head != head);
+    }
     if (!Launch(*sent.to)) return true;
   }
   return true;

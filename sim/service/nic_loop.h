@@ -38,7 +38,7 @@ class NicLoop {
  public:
   using Time = std::chrono::steady_clock::time_point;
   using OnEvent = std::function<void(const AsyncEvent&)>;
-  static constexpr std::chrono::milliseconds kHold{10};
+  static constexpr std::chrono::milliseconds kHold{50};
 
   NicLoop(const RnicConfig& config, std::unique_ptr<PacketPort> port, OnEvent on_event = {});
 

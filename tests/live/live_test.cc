@@ -86,7 +86,6 @@ BOOST_AUTO_TEST_CASE(APutOfManyPacketsArrivesWholeThroughARingThatIsTooSmallForI
     BOOST_TEST(endpoint.Quiet(kSelected).Ok());
   });
   BOOST_TEST(std::equal(words, words + kBytes / 8, reinterpret_cast<uint64_t*>(target.address)));
-  BOOST_TEST(fabric->nic(0).Counters().Value().loop.lost == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(FourThreadsOnSixtyFourSharedQpsLoseNothing) {
