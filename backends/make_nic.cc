@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "backends/live/configured.h"
+
 namespace ringpost {
 namespace {
 
@@ -42,6 +44,10 @@ std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Plat
   options.tap = std::move(tap);
   for (const config::FaultRule& rule : config.faults.rules) options.faults.push_back(RuleOf(rule));
   return std::make_unique<Fabric>(platform, options);
+}
+
+Result<std::unique_ptr<Nic>> MakeLiveNic(const config::Config& config) {
+  return OpenConfiguredLiveNic(config);
 }
 
 }  // namespace ringpost

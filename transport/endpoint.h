@@ -73,9 +73,11 @@ class Endpoint {
 
   // Waits for one posted operation.
   HOST_DEVICE Completion Wait(const Posted& posted) {
-    if (!posted.status.Ok()) return posted.status;
-    const Completion rung = Publication::template PublishPending<Ordering>(port_, qp_);
-    return rung.Ok() ? WaitCompleted<Ordering>(port_, qp_, posted.confirmed) : rung;
+    return ByLeader(qp_, [&] {
+      if (!posted.status.Ok()) return posted.status;
+      const Completion rung = Publication::template PublishPending<Ordering>(port_, qp_);
+      return rung.Ok() ? WaitCompleted<Ordering>(port_, qp_, posted.confirmed) : rung;
+    });
   }
 
   // Local completion of everything posted on the selected QP: sources may be reused.
@@ -155,18 +157,24 @@ class Endpoint {
     port_.StoreWqe(qp_, index, wqe, segments);
   }
 
-  // On a shared QP this thread's last WQE may still wait for another thread to ring.
-  HOST_DEVICE Completion QuietOne(const QpView& qp) {
+  // Of a warp that posts together, one lane waits.
+  template <class Wait>
+  HOST_DEVICE Completion ByLeader(const QpView& qp, Wait&& wait) {
     if constexpr (Publication::kWarpWide) {
       Completion done;
-      if (port_.Lane() == 0) done = WaitPublished(qp);
+      if (port_.Lane() == 0) done = wait();
       done = OfLeader(port_, qp, done);
       // Passes on to all lanes what lane 0 has acquired.
       port_.SyncWarp();
       return done;
     } else {
-      return WaitPublished(qp);
+      return wait();
     }
+  }
+
+  // On a shared QP this thread's last WQE may still wait for another thread to ring.
+  HOST_DEVICE Completion QuietOne(const QpView& qp) {
+    return ByLeader(qp, [&] { return WaitPublished(qp); });
   }
 
   HOST_DEVICE Completion WaitPublished(const QpView& qp) {

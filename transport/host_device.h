@@ -15,6 +15,13 @@
 
 namespace ringpost {
 
+// Whether ThreadSanitizer watches this build; it does not follow fences, see host_port.h.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool kThreadSanitizer = true;
+#else
+inline constexpr bool kThreadSanitizer = false;
+#endif
+
 // Tells a host core that this thread spins, which saves power and leaves its sibling the pipeline.
 inline void SpinPause() {
 #if defined(__x86_64__)

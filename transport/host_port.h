@@ -3,10 +3,11 @@
 // A warp is `lanes` OS threads that share one HostWarp; each has its own HostPort. The scopes below
 // system scope are all one: every agent is a thread of this machine.
 //
-// ThreadSanitizer does not follow fences. So a store after a releasing Fence is a release store,
-// and every load of a shared word acquires: both are what the fence promises, and on x86-64 the
-// same instructions. It also means that a fence forgotten on the reading side goes unnoticed here;
-// the simulated port is the one that reports it.
+// ThreadSanitizer does not follow fences. Under it a releasing Fence also releases the QP's fence
+// word, the send counter of its doorbell record, and an acquiring one acquires it; so does the NIC
+// by its acquiring load of that word. A release that is missing is thereby reported. Every load of
+// a shared word acquires, on x86-64 the same instruction: a fence forgotten on the reading side
+// goes unnoticed here; the simulated port is the one that reports it.
 //
 //   HostWarp warp(/*lanes=*/1); HostPort port(warp, /*lane=*/0);
 #pragma once
@@ -21,6 +22,11 @@
 #include "transport/abi/doorbell.h"
 #include "transport/host_warp.h"
 #include "transport/port.h"
+#include "transport/standard_order.h"
+
+// Of ThreadSanitizer's runtime; declared always, used under it.
+extern "C" void __tsan_acquire(void* address);
+extern "C" void __tsan_release(void* address);
 
 namespace ringpost {
 
@@ -46,7 +52,7 @@ class HostPort final {
     if constexpr (S == Scope::kThread) {
       *At(word) = value;
     } else {
-      std::atomic_ref<T>(*At(word)).store(value, StoreOrder(O));
+      std::atomic_ref<T>(*At(word)).store(value, Standard(O));
     }
   }
 
@@ -65,9 +71,12 @@ class HostPort final {
     return old;
   }
 
+  // Release: orders the CQE that this thread saw, and so the NIC's reads of the WQEs before it,
+  // before `completed`. Whoever reads that and uses their slots again relies on it; elsewhere it is
+  // enough that a store which depends on a load stays behind it, but not in C++.
   template <Order O, Scope S, class T>
   void RaiseTo(Ref<T> word, std::type_identity_t<T> value) {
-    FetchMax<O, S>(word, value);
+    FetchMax<Order::kAcqRel, S>(word, value);
   }
 
   template <Order O, Scope S, class T>
@@ -100,10 +109,16 @@ class HostPort final {
   }
   void GatherInline(uint64_t) {}
   template <Order O, Scope S>
-  void Fence(const QpView&) {
+  void Fence(const QpView& qp) {
     if constexpr (S == Scope::kThread) return;
+    // Release: orders this thread's WQEs and payload before its later stores to the QP, on which
+    // the NIC and whoever takes the next turn rely. Acquire: orders the CQE, flag or turn that was
+    // seen before what it vouches for.
     std::atomic_thread_fence(Standard(O));
-    if constexpr (O != Order::kAcquire) released_ = true;
+    if constexpr (kThreadSanitizer) {
+      if constexpr (O != Order::kRelease) __tsan_acquire(FenceWord(qp));
+      if constexpr (O != Order::kAcquire) __tsan_release(FenceWord(qp));
+    }
   }
 
   template <Order O, Scope S>
@@ -161,25 +176,11 @@ class HostPort final {
     return reinterpret_cast<T*>(word.address);
   }
 
-  static constexpr std::memory_order Standard(Order order) {
-    constexpr std::memory_order kStandard[] = {std::memory_order_relaxed, std::memory_order_acquire,
-                                               std::memory_order_release, std::memory_order_acq_rel,
-                                               std::memory_order_seq_cst};
-    return kStandard[static_cast<int>(order)];
-  }
-
-  static constexpr std::memory_order LoadOrder(Order order) {
-    return order == Order::kRelaxed ? std::memory_order_acquire : Standard(order);
-  }
-
-  std::memory_order StoreOrder(Order order) const {
-    return order == Order::kRelaxed && released_ ? std::memory_order_release : Standard(order);
-  }
-
-  std::memory_order UpdateOrder(Order order) const {
-    if (order == Order::kSeqCst) return std::memory_order_seq_cst;
-    const bool releases = released_ || order == Order::kRelease || order == Order::kAcqRel;
-    return releases ? std::memory_order_acq_rel : std::memory_order_acquire;
+  // A fence without a QP stands for itself.
+  static void* FenceWord(const QpView& qp) {
+    static uint32_t of_none;
+    if (qp.record == 0) return &of_none;
+    return reinterpret_cast<void*>(qp.record + abi::kRecordSendOffset);
   }
 
   static uint64_t LoadCqeWord(const QpView& qp, uint32_t slot, uint32_t offset) {
@@ -192,7 +193,6 @@ class HostPort final {
   const uint32_t lane_;
   const std::atomic<bool>* const stop_;
   uint32_t turns_ = 0;
-  bool released_ = false;  // a fence has released: later stores must
 };
 
 static_assert(Port<HostPort>);

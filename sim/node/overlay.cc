@@ -90,8 +90,8 @@ void NicNode::OverlayCqe(Lane& lane, uint64_t address, const void* cqe) {
   const uint64_t fetched = lane.qp->requester.fetched;
   const auto behind = static_cast<uint16_t>(fetched - abi::TailCounter(tail));
   const uint64_t wqe = fetched - behind;
-  const FaultVerdict verdict = fabric_.faults.Judge(
-      FaultWhere::kCqe, {node_, lane.number, wqe, wqe + 1}, engine_.Now());
+  const FaultVerdict verdict =
+      fabric_.faults.Judge(FaultWhere::kCqe, {node_, lane.number, wqe, wqe + 1}, engine_.Now());
   lane.last_write += verdict.delay;
   if (!verdict.again) return;
   CqeItem& item = cqe_items_.Take();

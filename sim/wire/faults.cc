@@ -8,8 +8,8 @@ namespace ringpost::sim {
 void Faults::Add(const FaultRule& rule) {
   const uint64_t usual =
       rule.kind == FaultKind::kLinkDown ? 1 : std::numeric_limits<uint64_t>::max();
-  states_.push_back({Rng(seed_, "fault " + std::to_string(rules_.size())),
-                     rule.count.value_or(usual)});
+  states_.push_back(
+      {Rng(seed_, "fault " + std::to_string(rules_.size())), rule.count.value_or(usual)});
   rules_.push_back(rule);
   if (rule.kind != FaultKind::kError) at_[static_cast<size_t>(rule.where)] = true;
 }

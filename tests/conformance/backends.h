@@ -5,13 +5,20 @@
 // outside; and faults, where the backend can make them.
 #pragma once
 
+#include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
+#include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
+#include "backends/live/live_fabric.h"
 #include "backends/sim/fabric.h"
 #include "tests/conformance/any_endpoint.h"
+#include "transport/host_port.h"
+#include "transport/host_warp.h"
 #include "transport/nic.h"
 
 namespace ringpost::conformance {
@@ -29,6 +36,7 @@ struct Conditions {
 class SimBackend {
  public:
   using P = SimPort;
+  static constexpr bool kRealTime = false;
   static const std::vector<PairOf<P>>& Pairs();
 
   explicit SimBackend(const Conditions& conditions);
@@ -50,7 +58,34 @@ class SimBackend {
   Fabric fabric_;
 };
 
-// backends/live and backends/mlx5 stand here too once they are there.
-using Backends = std::tuple<SimBackend>;
+// Threads of the operating system, and a thread for each NIC.
+class LiveBackend {
+ public:
+  using P = HostPort;
+  static constexpr bool kRealTime = true;
+  // Without the unsafe control: memory promises nothing to a program that orders nothing.
+  static const std::vector<PairOf<P>>& Pairs();
+
+  explicit LiveBackend(const Conditions& conditions);
+  ~LiveBackend();
+  Nic& nic(uint32_t node) { return fabric_->nic(node); }
+  void Launch(uint32_t node, const Shape& shape, std::function<void(P&, uint32_t thread)> kernel);
+  // Empty when all threads have ended in time and the NICs' threads run.
+  std::string Run();
+  void Write(uint64_t address, const void* bytes, uint64_t size);
+  void Read(uint64_t address, void* bytes, uint64_t size);
+  void Fail(const QpView& qp, uint32_t node, uint64_t wqe, abi::Syndrome syndrome);
+
+ private:
+  std::unique_ptr<LiveFabric> fabric_;
+  std::vector<std::unique_ptr<HostWarp>> warps_;
+  std::vector<std::function<void()>> bodies_;  // of the threads
+  std::atomic<bool> stop_{false};
+};
+
+// backends/mlx5 stands here too once it is there.
+using Backends = std::tuple<SimBackend, LiveBackend>;
+// Those that can delay an answer. Live: it has no faults yet.
+using DelayingBackends = std::tuple<SimBackend>;
 
 }  // namespace ringpost::conformance

@@ -115,8 +115,8 @@ BOOST_AUTO_TEST_CASE(AQuietCoversTheCallersOwnGetOnASharedQp) {
 // QPN, WQE and syndromes; later WQEs are flushed, and other QPs go on.
 BOOST_AUTO_TEST_CASE(AnErrorCompletionEndsTheWaitAndLeavesOtherQpsAlone) {
   using enum abi::Syndrome;
-  for (const abi::Syndrome syndrome : {kTransportRetryExceeded, kLocalQpOperation,
-                                       kLocalProtection, kRemoteAccess, kRnrRetryExceeded}) {
+  for (const abi::Syndrome syndrome : {kTransportRetryExceeded, kLocalQpOperation, kLocalProtection,
+                                       kRemoteAccess, kRnrRetryExceeded}) {
     FabricFixture f;
     const std::vector<QpPair> qps = f.fabric.ConnectPairs(0, 1, 4, {.depth_wqebbs = 64});
     f.fabric.InjectError(qps[2].first, 0, 4, syndrome);

@@ -196,8 +196,7 @@ BOOST_AUTO_TEST_CASE(UnalignedDataLandsExactlyAndAnUnalignedAtomicIsRefused) {
     }
   }
   f.RunOne([&](SimPort& port) {
-    const Posted add =
-        PostFetchAdd(port, f.qps.first, f.remote.Remote(4), f.local.Local(0, 8), 1);
+    const Posted add = PostFetchAdd(port, f.qps.first, f.remote.Remote(4), f.local.Local(0, 8), 1);
     const Completion done = WaitFor(port, f.qps.first, add);
     BOOST_TEST((done.status == Status::kErrorCompletion));
     BOOST_TEST(int{done.syndrome} == 0x12);

@@ -10,9 +10,9 @@ namespace ringpost {
 namespace {
 
 constexpr uint32_t kQps = 4;
-constexpr uint64_t kOperations = 60;     // of each QP
-constexpr uint64_t kArea = 64 * 1024;    // of each QP: what is put, what puts change
-constexpr uint64_t kTailBytes = 64;      // behind that: a signal and a counter
+constexpr uint64_t kOperations = 60;   // of each QP
+constexpr uint64_t kArea = 64 * 1024;  // of each QP: what is put, what puts change
+constexpr uint64_t kTailBytes = 64;    // behind that: a signal and a counter
 constexpr uint64_t kStride = 2 * kArea + kTailBytes;
 
 sim::FaultRule OnWire(sim::FaultKind kind, double probability, double ns = 0) {
@@ -97,8 +97,7 @@ struct Program {
                               fixture.remote.Remote(base + step.from));
       }
       if (step.kind == Step::kSignal) {
-        posted =
-            endpoint.PutSignal(to, from, fixture.remote.Remote(base + 2 * kArea), ++signals);
+        posted = endpoint.PutSignal(to, from, fixture.remote.Remote(base + 2 * kArea), ++signals);
       }
       if (step.kind == Step::kAdd) {
         posted = PostFetchAdd(port, qps[qp].first, fixture.remote.Remote(base + 2 * kArea + 8),
@@ -122,8 +121,7 @@ struct Program {
     }
     for (uint32_t node = 0; node < 2; ++node) {
       const RegisteredMemory& memory = node == 0 ? fixture.local : fixture.remote;
-      const bool same =
-          fixture.BytesAt(memory.address, expected[node].size()) == expected[node];
+      const bool same = fixture.BytesAt(memory.address, expected[node].size()) == expected[node];
       BOOST_TEST(same, "the memory of node " << node << " is wrong");
     }
     BOOST_TEST(Count().cqes == kQps * kOperations);
@@ -181,8 +179,8 @@ BOOST_AUTO_TEST_CASE(AllOfThisAtOnceDoesNoHarm) {
 
 BOOST_AUTO_TEST_CASE(EqualSeedsGiveEqualFaults) {
   const auto counters_of = [] {
-    Program program({OnWire(sim::FaultKind::kDrop, 0.05),
-                     OnWire(sim::FaultKind::kReorder, 0.05, 2000)});
+    Program program(
+        {OnWire(sim::FaultKind::kDrop, 0.05), OnWire(sim::FaultKind::kReorder, 0.05, 2000)});
     program.Run();
     std::vector<uint64_t> values;
     sim::ForEachCounter(program.Count(),

@@ -1,0 +1,243 @@
+#include "sim/service/nic_loop.h"
+
+#include <utility>
+
+#include "sim/nic/timer_codes.h"
+
+namespace ringpost::sim::service {
+namespace {
+
+// A port names its peers by LID, or by GID where they have none; so do paths of QPs.
+Address OnPort(const sim::Address& address) {
+  return address.global ? Address{0, address.gid} : Address{address.lid, {}};
+}
+
+sim::Address OnNic(const Address& address) {
+  sim::Address made;
+  made.lid = address.lid;
+  made.global = address.lid == 0;
+  made.gid = address.gid;
+  return made;
+}
+
+}  // namespace
+
+NicLoop::NicLoop(const RnicConfig& config, std::unique_ptr<PacketPort> port, OnEvent on_event)
+    : port_(std::move(port)), nic_(config, dma_), on_event_(std::move(on_event)) {}
+
+Created NicLoop::CreateQp(const RnicQpConfig& config, uint64_t page) {
+  const Created created = nic_.CreateQp(config);
+  if (!created.Ok()) return created;
+  const uint32_t index = (created.number & 0xffff) - Rnic::kFirstQpn;
+  if (index >= lanes_.size()) lanes_.resize(index + 1);
+  lanes_[index] = std::make_unique<Lane>();
+  lanes_[index]->qp = nic_.FindQp(created.number);
+  pages_.BindQp(page, created.number);
+  return created;
+}
+
+std::string NicLoop::DestroyQp(uint32_t qpn) {
+  Lane* lane = FindLane(qpn);
+  std::string refusal = nic_.DestroyQp(qpn);
+  if (!refusal.empty() || lane == nullptr) return refusal;
+  pages_.UnbindQp(qpn);
+  std::erase(sending_, lane);
+  std::erase(answering_, lane);
+  lanes_[(qpn & 0xffff) - Rnic::kFirstQpn].reset();
+  return refusal;
+}
+
+std::string NicLoop::ModifyQp(uint32_t qpn, const QpAttributes& attributes, uint32_t mask) {
+  std::string refusal = nic_.ModifyQp(qpn, attributes, mask);
+  // It may send now, and what was posted before is known from its record alone.
+  if (refusal.empty()) Refresh(qpn);
+  TakeEvents();
+  return refusal;
+}
+
+Created NicLoop::CreateCq(const CqConfig& config, uint64_t page) {
+  const Created created = nic_.CreateCq(config);
+  if (created.Ok()) pages_.BindCq(page, created.number);
+  return created;
+}
+
+std::string NicLoop::DestroyCq(uint32_t cqn) {
+  std::string refusal = nic_.DestroyCq(cqn);
+  if (refusal.empty()) pages_.UnbindCq(cqn);
+  return refusal;
+}
+
+NicLoop::Lane* NicLoop::FindLane(uint32_t qpn) {
+  if (nic_.FindQp(qpn) == nullptr) return nullptr;
+  const uint32_t index = (qpn & 0xffff) - Rnic::kFirstQpn;
+  return index < lanes_.size() ? lanes_[index].get() : nullptr;
+}
+
+void NicLoop::Send(Lane& lane) {
+  if (std::exchange(lane.sends, true)) return;
+  sending_.push_back(&lane);
+}
+
+void NicLoop::Answer(Lane& lane) {
+  if (std::exchange(lane.answers, true)) return;
+  answering_.push_back(&lane);
+}
+
+void NicLoop::Refresh(uint32_t qpn) {
+  Lane* lane = FindLane(qpn);
+  if (lane != nullptr && nic_.RefreshFromRecord(*lane->qp)) Send(*lane);
+}
+
+void NicLoop::Arm(uint32_t qpn, const TimerRequest& request) {
+  if (!request.arm) return;
+  const uint64_t ns = request.kind == TimerKind::kAck
+                          ? AckTimeoutNs(request.code, nic_.Config().behaviour)
+                          : RnrDelayNs(request.code);
+  if (ns == 0) return;
+  timers_.push({now_ + std::chrono::nanoseconds(ns), qpn, request.kind, request.generation});
+}
+
+void NicLoop::Take(const Facts& facts) {
+  if (facts.qp != nullptr) {
+    Arm(facts.qp->qpn, facts.timer);
+    Lane* lane = FindLane(facts.qp->qpn);
+    if (lane != nullptr && facts.responses) Answer(*lane);
+    if (lane != nullptr && facts.may_send) Send(*lane);
+  }
+  TakeEvents();
+}
+
+void NicLoop::TakeEvents() {
+  if (!nic_.HasEvents()) [[likely]]
+    return;
+  for (const AsyncEvent& event : nic_.TakeEvents()) {
+    if (event.kind != EventKind::kWaitOver) {
+      if (on_event_) on_event_(event);
+    } else if (Lane* lane = FindLane(event.number)) {
+      Send(*lane);
+    }
+  }
+}
+
+bool NicLoop::Turn(Time now) {
+  now_ = now;
+  ++count_.turns;
+  const uint32_t rung = pages_.Scan(
+      kPages, now, [this](uint32_t qpn) { Refresh(qpn); },
+      [this](uint32_t cqn) { nic_.RefreshArm(cqn); });
+  TakeEvents();
+  count_.doorbells += rung;
+  bool busy = rung != 0 || held_.full;
+  busy |= ReceiveSome();
+  if (LetGo()) {
+    busy |= AnswerSome();
+    busy |= SendSome();
+  }
+  busy |= RunTimers();
+  if (!busy) ++count_.idle_turns;
+  return busy;
+}
+
+bool NicLoop::ReceiveSome() {
+  uint32_t taken = 0;
+  for (; taken < kPackets && port_->Poll(arrival_); ++taken) {
+    Take(nic_.Receive(arrival_.packet, OnNic(arrival_.source)));
+  }
+  return taken != 0;
+}
+
+bool NicLoop::AnswerSome() {
+  const bool any = !answering_.empty();
+  for (uint32_t i = 0; i < kLanes && !answering_.empty() && !held_.full; ++i) {
+    Lane& lane = *answering_.front();
+    answering_.pop_front();
+    lane.answers = false;
+    if (AnswerBurst(lane)) Answer(lane);
+  }
+  return any;
+}
+
+// Whether it has, or may have, more.
+bool NicLoop::AnswerBurst(Lane& lane) {
+  for (uint32_t i = 0; i < kBurst; ++i) {
+    const sim::Address* to = nullptr;
+    if (!nic_.NextResponse(*lane.qp, packet_, &to)) return false;
+    if (!Launch(*to)) return true;
+  }
+  return true;
+}
+
+bool NicLoop::SendSome() {
+  const bool any = !sending_.empty();
+  for (uint32_t i = 0; i < kLanes && !sending_.empty() && !held_.full; ++i) {
+    Lane& lane = *sending_.front();
+    sending_.pop_front();
+    lane.sends = false;
+    if (SendBurst(lane)) Send(lane);
+  }
+  return any;
+}
+
+// The same. What is held up comes back with what it waits for: facts, a timer, an event.
+bool NicLoop::SendBurst(Lane& lane) {
+  const Requester& requester = lane.qp->requester;
+  const uint32_t head = requester.head;
+  uint32_t fetched = 0;
+  while (fetched < kBurst && nic_.FetchNext(*lane.qp) == Fetched::kWqe) ++fetched;
+  for (uint32_t i = 0; i < kBurst; ++i) {
+    const Sent sent = nic_.NextPacket(*lane.qp, packet_);
+    Arm(lane.qp->qpn, sent.timer);
+    TakeEvents();
+    if (sent.status != SendStatus::kSent) {
+      // What completed without a packet has made room in a window that was full.
+      return fetched == kBurst ||
+             (requester.fetched != requester.producer && requester.head != head);
+    }
+    if (!Launch(*sent.to)) return true;
+  }
+  return true;
+}
+
+bool NicLoop::RunTimers() {
+  bool any = false;
+  while (!timers_.empty() && timers_.top().due <= now_) {
+    const Timer timer = timers_.top();
+    timers_.pop();
+    any = true;
+    Lane* lane = FindLane(timer.qpn);
+    if (lane != nullptr) Take(nic_.OnTimer(*lane->qp, timer.kind, timer.generation));
+  }
+  return any;
+}
+
+// Whether the port refused the last packet because the receiver had no room.
+bool NicLoop::WasFull() {
+  const uint64_t times = port_->Counters().receiver_full;
+  return std::exchange(times_full_, times) != times;
+}
+
+// False if the packet is held: nothing may overtake it.
+bool NicLoop::Launch(const sim::Address& to) {
+  const Address target = OnPort(to);
+  if (port_->Send(target, packet_)) return true;
+  if (!WasFull()) return true;  // nobody is there: lost
+  std::swap(held_.packet, packet_);
+  held_.target = target;
+  held_.since = now_;
+  held_.full = true;
+  ++count_.held;
+  return false;
+}
+
+// Whether packets may leave.
+bool NicLoop::LetGo() {
+  if (!held_.full) return true;
+  if (!port_->Send(held_.target, held_.packet) && WasFull()) {
+    if (now_ - held_.since < kHold) return false;
+    ++count_.lost;
+  }
+  held_.full = false;
+  return true;
+}
+
+}  // namespace ringpost::sim::service

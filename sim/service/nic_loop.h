@@ -1,0 +1,122 @@
+// nic_loop.h: one software NIC in real time: drives sim/nic over this process's memory and a port
+// to its peers, one bounded turn after another.
+//
+//   NicLoop nic(config, std::move(port));
+//   nic.Memory().Allow(ring, bytes); nic.CreateQp(qp_config, page);
+//   while (running) if (!nic.Turn(now)) Idle();
+//
+// Single-threaded: NicService owns the thread. A turn scans doorbells, takes packets, answers,
+// sends, and runs timers. QPs take turns of kBurst packets. Where a peer's ring is full, the packet
+// is held for up to kHold, as credits of a lossless link would hold it, and nothing else leaves;
+// then it is lost, as the peer is taken to be stuck.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include "sim/nic/rnic.h"
+#include "sim/service/doorbell_pages.h"
+#include "sim/service/packet_port.h"
+#include "sim/service/process_dma.h"
+
+namespace ringpost::sim::service {
+
+struct LoopCounters {
+  uint64_t turns = 0;
+  uint64_t idle_turns = 0;
+  uint64_t doorbells = 0;  // changes seen of a page
+  uint64_t held = 0;       // packets that met a full ring
+  uint64_t lost = 0;       // of these, given up
+};
+
+class NicLoop {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  using OnEvent = std::function<void(const AsyncEvent&)>;
+  static constexpr std::chrono::milliseconds kHold{50};
+
+  NicLoop(const RnicConfig& config, std::unique_ptr<PacketPort> port, OnEvent on_event = {});
+
+  Rnic& Function() { return nic_; }
+  ProcessDma& Memory() { return dma_; }
+  PacketPort& Port() { return *port_; }
+  const LoopCounters& Count() const { return count_; }
+
+  // `page`: the UAR page where its doorbells ring. The caller has allowed the queues' memory.
+  Created CreateQp(const RnicQpConfig& config, uint64_t page);
+  std::string DestroyQp(uint32_t qpn);
+  std::string ModifyQp(uint32_t qpn, const QpAttributes& attributes, uint32_t mask);
+  Created CreateCq(const CqConfig& config, uint64_t page);
+  std::string DestroyCq(uint32_t cqn);
+
+  // Whether there was anything to do.
+  bool Turn(Time now);
+  // When the earliest timer runs out; not before that can an idle NIC have work of its own.
+  Time NextTimer() const { return timers_.empty() ? Time::max() : timers_.top().due; }
+
+ private:
+  // What real time adds to a QP.
+  struct Lane {
+    QpContext* qp = nullptr;
+    bool sends = false;    // stands in sending_
+    bool answers = false;  // stands in answering_
+  };
+  struct Timer {
+    Time due;
+    uint32_t qpn;
+    TimerKind kind;
+    uint32_t generation;
+    bool operator>(const Timer& other) const { return due > other.due; }
+  };
+  struct Held {
+    bool full = false;
+    wire::Packet packet;
+    Address target;
+    Time since;
+  };
+
+  static constexpr uint32_t kPages = 64;    // looked at in a turn
+  static constexpr uint32_t kPackets = 64;  // taken in a turn
+  static constexpr uint32_t kLanes = 16;    // that send, or answer, in a turn
+  static constexpr uint32_t kBurst = 16;    // packets, and WQEs fetched, of one of them
+
+  Lane* FindLane(uint32_t qpn);
+  void Send(Lane& lane);
+  void Answer(Lane& lane);
+  void Refresh(uint32_t qpn);
+  void Arm(uint32_t qpn, const TimerRequest& request);
+  void Take(const Facts& facts);
+  void TakeEvents();
+  bool ReceiveSome();
+  bool AnswerSome();
+  bool AnswerBurst(Lane& lane);
+  bool SendSome();
+  bool SendBurst(Lane& lane);
+  bool RunTimers();
+  bool Launch(const sim::Address& to);
+  bool LetGo();
+  bool WasFull();
+
+  ProcessDma dma_;
+  std::unique_ptr<PacketPort> port_;
+  Rnic nic_;
+  OnEvent on_event_;
+  DoorbellPages pages_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::deque<Lane*> sending_;
+  std::deque<Lane*> answering_;
+  std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
+  Held held_;
+  wire::Packet packet_;  // the one that leaves; keeps its capacity
+  Arrival arrival_;
+  Time now_{};
+  uint64_t times_full_ = 0;
+  LoopCounters count_;
+};
+
+}  // namespace ringpost::sim::service

@@ -1,0 +1,149 @@
+#include "sim/service/process_dma.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "transport/abi/cqe.h"
+
+namespace ringpost::sim::service {
+namespace {
+
+template <class T>
+std::atomic_ref<T> WordAt(uint64_t address) {
+  return std::atomic_ref<T>(*reinterpret_cast<T*>(address));
+}
+
+// Calls move(type, offset) for pieces of 8, 4, 2 and 1 bytes, each naturally aligned.
+template <class Move>
+void InPieces(uint64_t address, uint64_t size, Move&& move) {
+  uint64_t done = 0;
+  while (done < size) {
+    const uint64_t at = address + done;
+    const uint64_t left = size - done;
+    if (at % 8 == 0 && left >= 8) {
+      move(uint64_t{}, done);
+      done += 8;
+    } else if (at % 4 == 0 && left >= 4) {
+      move(uint32_t{}, done);
+      done += 4;
+    } else if (at % 2 == 0 && left >= 2) {
+      move(uint16_t{}, done);
+      done += 2;
+    } else {
+      move(uint8_t{}, done);
+      done += 1;
+    }
+  }
+}
+
+template <class T>
+bool ModifyWord(uint64_t address, Dma::NextFn next, const void* context, uint64_t* original) {
+  if (address % sizeof(T) != 0) return false;
+  std::atomic_ref<T> word = WordAt<T>(address);
+  T old = word.load(std::memory_order_relaxed);
+  // Acquire and release: a thread that uses the word as a flag or a lock relies on it.
+  while (!word.compare_exchange_weak(old, static_cast<T>(next(context, old)),
+                                     std::memory_order_acq_rel, std::memory_order_relaxed)) {
+  }
+  *original = old;
+  return true;
+}
+
+}  // namespace
+
+void ProcessDma::Allow(uint64_t address, uint64_t bytes) {
+  ranges_.push_back({address, address + bytes});
+  Merge();
+}
+
+void ProcessDma::Forbid(uint64_t address, uint64_t bytes) {
+  const auto found = std::find(ranges_.begin(), ranges_.end(), Range{address, address + bytes});
+  if (found == ranges_.end()) return;
+  ranges_.erase(found);
+  Merge();
+}
+
+void ProcessDma::Merge() {
+  last_ = {};
+  merged_ = ranges_;
+  std::sort(merged_.begin(), merged_.end(),
+            [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  size_t count = 0;
+  for (const Range& range : merged_) {
+    if (count != 0 && range.begin <= merged_[count - 1].end) {
+      merged_[count - 1].end = std::max(merged_[count - 1].end, range.end);
+    } else {
+      merged_[count++] = range;
+    }
+  }
+  merged_.resize(count);
+}
+
+bool ProcessDma::Allows(uint64_t address, uint64_t bytes) const {
+  const auto holds = [&](const Range& range) {
+    return address >= range.begin && address < range.end && bytes <= range.end - address;
+  };
+  if (holds(last_)) return true;
+  auto after = std::upper_bound(merged_.begin(), merged_.end(), address,
+                                [](uint64_t at, const Range& range) { return at < range.begin; });
+  if (after == merged_.begin() || !holds(*--after)) return false;
+  last_ = *after;
+  return true;
+}
+
+bool ProcessDma::ReadRecord(uint32_t, uint64_t address, uint32_t* word) {
+  if (address % sizeof(*word) != 0 || !Check(address, sizeof(*word))) return false;
+  // Acquire: orders the record before the WQEs that it announces. Software releases them by its
+  // store of the record, or by a fence before it.
+  *word = WordAt<uint32_t>(address).load(std::memory_order_acquire);
+  return true;
+}
+
+bool ProcessDma::Read(uint32_t, uint64_t address, void* bytes, uint64_t size) {
+  if (size == 0) return true;
+  if (!Check(address, size)) return false;
+  InPieces(address, size, [&](auto piece, uint64_t offset) {
+    piece = WordAt<decltype(piece)>(address + offset).load(std::memory_order_relaxed);
+    std::memcpy(static_cast<uint8_t*>(bytes) + offset, &piece, sizeof(piece));
+  });
+  return true;
+}
+
+bool ProcessDma::Write(uint32_t, uint64_t address, const void* bytes, uint64_t size) {
+  if (size == 0) return true;
+  if (!Check(address, size)) return false;
+  InPieces(address, size, [&](auto piece, uint64_t offset) {
+    std::memcpy(&piece, static_cast<const uint8_t*>(bytes) + offset, sizeof(piece));
+    // Release on the last piece: orders all earlier writes before it. Whoever polls this word, a
+    // signal say, relies on it for the payload that came before.
+    const bool last = offset + sizeof(piece) == size;
+    WordAt<decltype(piece)>(address + offset)
+        .store(piece, last ? std::memory_order_release : std::memory_order_relaxed);
+  });
+  return true;
+}
+
+bool ProcessDma::WriteCqe(uint32_t, uint64_t address, const void* cqe) {
+  if (address % abi::kCqeBytes != 0 || !Check(address, abi::kCqeBytes)) return false;
+  const auto* bytes = static_cast<const uint8_t*>(cqe);
+  uint64_t word = 0;
+  for (uint32_t at = 0; at < abi::kCqeTailOffset; at += sizeof(word)) {
+    std::memcpy(&word, bytes + at, sizeof(word));
+    WordAt<uint64_t>(address + at).store(word, std::memory_order_relaxed);
+  }
+  std::memcpy(&word, bytes + abi::kCqeTailOffset, sizeof(word));
+  // One store, so that a poller of a slot that is rewritten sees one CQE's tail or the other's.
+  // Release: orders the entry and all payload before op_own, on which pollers rely.
+  WordAt<uint64_t>(address + abi::kCqeTailOffset).store(word, std::memory_order_release);
+  return true;
+}
+
+bool ProcessDma::Modify(uint32_t, uint64_t address, uint32_t bytes, NextFn next,
+                        const void* context, uint64_t* original) {
+  if (!Check(address, bytes)) return false;
+  return bytes == sizeof(uint32_t) ? ModifyWord<uint32_t>(address, next, context, original)
+                                   : ModifyWord<uint64_t>(address, next, context, original);
+}
+
+}  // namespace ringpost::sim::service

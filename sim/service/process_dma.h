@@ -1,0 +1,52 @@
+// process_dma.h: the NIC's function reaches this process's own memory.
+//
+// Only what Allow() named is touched: registered memory and queues. Other threads use that memory
+// at the same time, so every access here is atomic, in pieces of 8 bytes where the address allows.
+// Plain loads and stores of software are ordered with them by what software and NIC pass on: the
+// doorbell record in one direction, CQEs and payload in the other.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/nic/dma.h"
+
+namespace ringpost::sim::service {
+
+class ProcessDma final : public Dma {
+ public:
+  // Ranges may overlap; each Allow() is undone by one Forbid() of the same range.
+  void Allow(uint64_t address, uint64_t bytes);
+  void Forbid(uint64_t address, uint64_t bytes);
+  bool Allows(uint64_t address, uint64_t bytes) const;
+  uint64_t Refused() const { return refused_; }  // accesses to other memory
+
+  bool ReadRecord(uint32_t qpn, uint64_t address, uint32_t* word) override;
+  bool Read(uint32_t qpn, uint64_t address, void* bytes, uint64_t size) override;
+  void Consume(uint32_t, Purpose, uint64_t, uint64_t, uint64_t) override {}
+  bool Write(uint32_t qpn, uint64_t address, const void* bytes, uint64_t size) override;
+  bool WriteCqe(uint32_t qpn, uint64_t address, const void* cqe) override;
+  bool Modify(uint32_t qpn, uint64_t address, uint32_t bytes, NextFn next, const void* context,
+              uint64_t* original) override;
+
+ private:
+  struct Range {
+    uint64_t begin = 0;
+    uint64_t end = 0;
+    bool operator==(const Range&) const = default;
+  };
+  bool Check(uint64_t address, uint64_t bytes) {
+    if (Allows(address, bytes)) [[likely]]
+      return true;
+    ++refused_;
+    return false;
+  }
+  void Merge();
+
+  std::vector<Range> ranges_;  // as given
+  std::vector<Range> merged_;  // sorted, apart from each other
+  mutable Range last_;         // found last
+  uint64_t refused_ = 0;
+};
+
+}  // namespace ringpost::sim::service
