@@ -1,4 +1,4 @@
-// ThreadSanitizer reports a release that an ordering leaves out: the NIC's thread is a thread to it.
+// ThreadSanitizer reports a release that an ordering leaves out: to it the NIC is a thread.
 #include <sys/mman.h>
 #include <unistd.h>
 
