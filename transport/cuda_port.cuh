@@ -1,22 +1,52 @@
 // cuda_port.cuh: CudaPort, the Port of a GPU thread.
 //
 // Blocks are one-dimensional; the warp is those of its 32 lanes that the block has. Order and scope
-// of an access become the PTX qualifiers of the same names (cuda_words.cuh).
+// of an access become the PTX qualifiers of the same names. All PTX of this project is here. Words
+// are in global memory of this GPU, of another one, or in host memory mapped for the device.
 //
 //   CudaPort port;
 //   Endpoint<CudaPort, PerThread, OrderGpuFence> endpoint(port, table);
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "transport/abi/cqe.h"
 #include "transport/abi/doorbell.h"
-#include "transport/cuda_words.cuh"
+#include "transport/cuda_plain.cuh"
+#include "transport/cuda_qualifiers.cuh"
 #include "transport/port.h"
+
+#define RINGPOST_LOAD(QUALIFIERS, TYPE, C) \
+  RINGPOST_PTX("ld" QUALIFIERS ".global" TYPE " %0, [%1];" : "=" C(out) : "l"(at) : "memory")
+#define RINGPOST_STORE(QUALIFIERS, TYPE, C) \
+  RINGPOST_PTX("st" QUALIFIERS ".global" TYPE " [%0], %1;" ::"l"(at), C(value) : "memory")
+#define RINGPOST_RED(QUALIFIERS, TYPE, C) \
+  RINGPOST_PTX("red" QUALIFIERS ".global" TYPE " [%0], %1;" ::"l"(at), C(value) : "memory")
+#define RINGPOST_ATOM(QUALIFIERS, TYPE, C)                       \
+  RINGPOST_PTX("atom" QUALIFIERS ".global" TYPE " %0, [%1], %2;" \
+               : "=" C(out)                                      \
+               : "l"(at), C(value)                               \
+               : "memory")
+#define RINGPOST_CAS(QUALIFIERS, TYPE, C)                                \
+  RINGPOST_PTX("atom" QUALIFIERS ".global.cas" TYPE " %0, [%1], %2, %3;" \
+               : "=" C(out)                                              \
+               : "l"(at), C(expected), C(value)                          \
+               : "memory")
+#define RINGPOST_FENCE(QUALIFIERS, KIND) RINGPOST_PTX(KIND QUALIFIERS ";" ::: "memory")
+// Of the same shape: replaces the word, returns what it was.
+#define RINGPOST_UPDATE(NAME, TYPE)                                \
+  template <Order O, Scope S, class T>                             \
+  HOST_DEVICE T NAME(Ref<T> word, std::type_identity_t<T> value) { \
+    const uint64_t at = word.address;                              \
+    T out = 0;                                                     \
+    RINGPOST_BY_SIZE(RINGPOST_ATOM, TYPE)                          \
+    return out;                                                    \
+  }
 
 namespace ringpost {
 
-class CudaPort : public CudaWords {
+class CudaPort : public CudaPlain<CudaPort> {
  public:
   using Masks = FullMasks;
 
@@ -29,31 +59,47 @@ class CudaPort : public CudaWords {
     lanes_ = left < kLanes ? left : kLanes;
   }
 
-  HOST_DEVICE void StorePayload(uint64_t address, const void* source, uint64_t bytes) {
-    Copy(reinterpret_cast<unsigned char*>(address), static_cast<const unsigned char*>(source),
-         bytes);
-  }
-
-  HOST_DEVICE void LoadPayload(void* target, uint64_t address, uint64_t bytes) {
-    Copy(static_cast<unsigned char*>(target), reinterpret_cast<const unsigned char*>(address),
-         bytes);
-  }
-
-  // The first WQEBB lies in one piece and is unrolled, so that its segments stay in registers.
-  HOST_DEVICE void StoreWqe(const QpView& qp, uint64_t index, const abi::Segment* segments,
-                            uint32_t count) {
-    const uint64_t ring = uint64_t{qp.depth} * abi::kWqebbBytes;
-    const uint64_t offset = (index * abi::kWqebbBytes) & (ring - 1);
-    RINGPOST_UNROLL
-    for (uint32_t i = 0; i < abi::kSegmentsPerWqebb; ++i) {
-      if (i < count) StoreSegment(qp.sq + offset + i * abi::kSegmentBytes, segments[i]);
-    }
-    for (uint32_t i = abi::kSegmentsPerWqebb; i < count; ++i) {
-      StoreSegment(qp.sq + ((offset + i * abi::kSegmentBytes) & (ring - 1)), segments[i]);
+  template <Order O, Scope S, class T>
+  HOST_DEVICE T Load(Ref<T> word) {
+    if constexpr (S == Scope::kThread) {
+      return *reinterpret_cast<const T*>(word.address);
+    } else {
+      const uint64_t at = word.address;
+      T out = 0;
+      RINGPOST_BY_SIZE(RINGPOST_LOAD, ".b")
+      return out;
     }
   }
 
-  HOST_DEVICE void GatherInline(uint64_t) {}
+  template <Order O, Scope S, class T>
+  HOST_DEVICE void Store(Ref<T> word, std::type_identity_t<T> value) {
+    if constexpr (S == Scope::kThread) {
+      *reinterpret_cast<T*>(word.address) = value;
+    } else {
+      const uint64_t at = word.address;
+      RINGPOST_BY_SIZE(RINGPOST_STORE, ".b")
+    }
+  }
+
+  RINGPOST_UPDATE(FetchAdd, ".add.u")
+  RINGPOST_UPDATE(FetchMax, ".max.u")
+  RINGPOST_UPDATE(Exchange, ".exch.b")
+
+  template <Order O, Scope S, class T>
+  HOST_DEVICE void RaiseTo(Ref<T> word, std::type_identity_t<T> value) {
+    const uint64_t at = word.address;
+    RINGPOST_BY_SIZE(RINGPOST_RED, ".max.u")
+  }
+
+  // The word's old value; `value` is stored if that was `expected`.
+  template <Order O, Scope S, class T>
+  HOST_DEVICE T CompareExchange(Ref<T> word, std::type_identity_t<T> expected,
+                                std::type_identity_t<T> value) {
+    const uint64_t at = word.address;
+    T out = 0;
+    RINGPOST_BY_SIZE(RINGPOST_CAS, ".b")
+    return out;
+  }
 
   // An acquire or a release alone is fence.acq_rel too, as in the published libraries.
   template <Order O, Scope S>
@@ -84,21 +130,18 @@ class CudaPort : public CudaWords {
     }
   }
 
-  HOST_DEVICE uint64_t LoadCqeTail(const QpView& qp, uint32_t slot) {
-    return LoadCqeWord(qp.cq + slot * abi::kCqeBytes + abi::kCqeTailOffset);
-  }
-
-  HOST_DEVICE uint64_t LoadCqeError(const QpView& qp, uint32_t slot) {
-    return LoadCqeWord(qp.cq + slot * abi::kCqeBytes + abi::kCqeTailOffset - sizeof(uint64_t));
-  }
-
   // Orders the accesses of the warp's lanes before it before those of all its lanes after it.
   HOST_DEVICE void SyncWarp() { RINGPOST_PTX("bar.warp.sync %0;" ::"r"(WarpMask()) : "memory"); }
 
-  HOST_DEVICE uint64_t Shuffle(uint64_t value, uint32_t source) {
-    const uint32_t low = static_cast<uint32_t>(value);
-    const uint32_t high = static_cast<uint32_t>(value >> 32);
-    return uint64_t{ShuffleHalf(high, source)} << 32 | ShuffleHalf(low, source);
+  HOST_DEVICE uint64_t Shuffle([[maybe_unused]] uint64_t value, [[maybe_unused]] uint32_t source) {
+    uint64_t out = 0;
+    RINGPOST_PTX(
+        "{ .reg .b32 l, h; mov.b64 {l, h}, %1; shfl.sync.idx.b32 l, l, %2, 31, %3; "
+        "shfl.sync.idx.b32 h, h, %2, 31, %3; mov.b64 %0, {l, h}; }"
+        : "=l"(out)
+        : "l"(value), "r"(source), "r"(WarpMask())
+        : "memory");
+    return out;
   }
 
   HOST_DEVICE uint32_t Ballot([[maybe_unused]] bool vote) {
@@ -113,26 +156,13 @@ class CudaPort : public CudaWords {
   HOST_DEVICE uint32_t Lane() const { return lane_; }
   HOST_DEVICE uint32_t WarpSize() const { return lanes_; }
 
-  HOST_DEVICE void Expect(Ref<uint64_t>, uint64_t) {}
-
-  // No sleep: its granularity is above the latency that is waited for. The clock is read once in
-  // 64 turns, as that costs as much as a turn.
-  HOST_DEVICE bool Relax(uint64_t deadline) {
-    if ((++turns_ & 63) != 0) return true;
-    return Now() < deadline;
-  }
-
-  HOST_DEVICE uint64_t Now() {
+  static HOST_DEVICE uint64_t Now() {
     uint64_t nanoseconds = 0;
     RINGPOST_PTX("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds)::"memory");
     return nanoseconds * 1000;
   }
 
- private:
-  static constexpr uint32_t kLanes = 32;
-
-  HOST_DEVICE uint32_t WarpMask() const { return 0xffffffffu >> (kLanes - lanes_); }
-
+  // For CudaPlain.
   // Weak: a release or a fence after it makes the segment visible.
   static HOST_DEVICE void StoreSegment([[maybe_unused]] uint64_t address,
                                        [[maybe_unused]] const abi::Segment& segment) {
@@ -151,29 +181,13 @@ class CudaPort : public CudaWords {
     return out;
   }
 
-  HOST_DEVICE uint32_t ShuffleHalf([[maybe_unused]] uint32_t value,
-                                   [[maybe_unused]] uint32_t source) const {
-    uint32_t out = 0;
-    RINGPOST_PTX("shfl.sync.idx.b32 %0, %1, %2, 31, %3;"
-                 : "=r"(out)
-                 : "r"(value), "r"(source), "r"(WarpMask())
-                 : "memory");
-    return out;
-  }
+ private:
+  static constexpr uint32_t kLanes = 32;
 
-  static HOST_DEVICE void Copy(unsigned char* to, const unsigned char* from, uint64_t bytes) {
-    uint64_t done = 0;
-    if (((reinterpret_cast<uint64_t>(to) | reinterpret_cast<uint64_t>(from)) & 15) == 0) {
-      for (; done + 16 <= bytes; done += 16) {
-        *reinterpret_cast<uint4*>(to + done) = *reinterpret_cast<const uint4*>(from + done);
-      }
-    }
-    for (; done < bytes; ++done) to[done] = from[done];
-  }
+  HOST_DEVICE uint32_t WarpMask() const { return 0xffffffffu >> (kLanes - lanes_); }
 
   uint32_t lane_ = 0;
   uint32_t lanes_ = kLanes;
-  uint32_t turns_ = 0;
 };
 
 static_assert(Port<CudaPort>);

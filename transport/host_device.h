@@ -6,11 +6,22 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 
 #if defined(__CUDACC__)
 #define HOST_DEVICE __host__ __device__ __forceinline__
 #else
 #define HOST_DEVICE inline
+#endif
+
+// PTX, for cuda_port.cuh. The transport is __host__ __device__, so each operation needs a host body
+// too: it ends there.
+#if defined(__CUDA_ARCH__)
+#define RINGPOST_PTX(...) asm volatile(__VA_ARGS__)
+#define RINGPOST_UNROLL _Pragma("unroll")
+#else
+#define RINGPOST_PTX(...) std::abort()
+#define RINGPOST_UNROLL
 #endif
 
 namespace ringpost {

@@ -20,7 +20,6 @@ _HOST_CLOCK = (
 _ONE_SOURCE = ["transport", "workloads"]
 _PLATFORM_FILES = [
     "transport/cuda_port.cuh",
-    "transport/cuda_words.cuh",
     "transport/host_device.h",
 ]
 _PLATFORM_DEPENDENCE = (

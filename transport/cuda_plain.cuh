@@ -1,0 +1,75 @@
+// cuda_plain.cuh: what CudaPort does without an instruction of its own, on top of `Derived`, which
+// is CudaPort: it stores one segment, loads one word of a CQE and reads the clock.
+#pragma once
+
+#include <cstdint>
+
+#include "transport/abi/cqe.h"
+#include "transport/abi/wqe.h"
+#include "transport/port.h"
+#include "transport/qp_view.h"
+
+namespace ringpost {
+
+template <class Derived>
+class CudaPlain {
+ public:
+  HOST_DEVICE void StorePayload(uint64_t address, const void* source, uint64_t bytes) {
+    Copy(reinterpret_cast<unsigned char*>(address), static_cast<const unsigned char*>(source),
+         bytes);
+  }
+
+  HOST_DEVICE void LoadPayload(void* target, uint64_t address, uint64_t bytes) {
+    Copy(static_cast<unsigned char*>(target), reinterpret_cast<const unsigned char*>(address),
+         bytes);
+  }
+
+  // The first WQEBB lies in one piece and is unrolled, so that its segments stay in registers.
+  HOST_DEVICE void StoreWqe(const QpView& qp, uint64_t index, const abi::Segment* segments,
+                            uint32_t count) {
+    const uint64_t ring = uint64_t{qp.depth} * abi::kWqebbBytes;
+    const uint64_t offset = (index * abi::kWqebbBytes) & (ring - 1);
+    RINGPOST_UNROLL
+    for (uint32_t i = 0; i < abi::kSegmentsPerWqebb; ++i) {
+      if (i < count) Derived::StoreSegment(qp.sq + offset + i * abi::kSegmentBytes, segments[i]);
+    }
+    for (uint32_t i = abi::kSegmentsPerWqebb; i < count; ++i) {
+      Derived::StoreSegment(qp.sq + ((offset + i * abi::kSegmentBytes) & (ring - 1)), segments[i]);
+    }
+  }
+
+  HOST_DEVICE void GatherInline(uint64_t) {}
+
+  HOST_DEVICE uint64_t LoadCqeTail(const QpView& qp, uint32_t slot) {
+    return Derived::LoadCqeWord(qp.cq + slot * abi::kCqeBytes + abi::kCqeTailOffset);
+  }
+
+  HOST_DEVICE uint64_t LoadCqeError(const QpView& qp, uint32_t slot) {
+    return Derived::LoadCqeWord(qp.cq + slot * abi::kCqeBytes + abi::kCqeTailOffset -
+                                sizeof(uint64_t));
+  }
+
+  HOST_DEVICE void Expect(Ref<uint64_t>, uint64_t) {}
+
+  // No sleep: its granularity is above the latency that is waited for. The clock is read once in
+  // 64 turns, as that costs as much as a turn.
+  HOST_DEVICE bool Relax(uint64_t deadline) {
+    if ((++turns_ & 63) != 0) return true;
+    return Derived::Now() < deadline;
+  }
+
+ private:
+  static HOST_DEVICE void Copy(unsigned char* to, const unsigned char* from, uint64_t bytes) {
+    uint64_t done = 0;
+    if (((reinterpret_cast<uint64_t>(to) | reinterpret_cast<uint64_t>(from)) & 15) == 0) {
+      for (; done + 16 <= bytes; done += 16) {
+        *reinterpret_cast<uint4*>(to + done) = *reinterpret_cast<const uint4*>(from + done);
+      }
+    }
+    for (; done < bytes; ++done) to[done] = from[done];
+  }
+
+  uint32_t turns_ = 0;
+};
+
+}  // namespace ringpost
