@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "sim/nic/bring_up.h"
 #include "sim/service/segment_port.h"
 #include "transport/abi/cqe.h"
 #include "transport/abi/doorbell.h"
@@ -19,14 +20,6 @@ using sim::service::NicLoop;
 
 constexpr uint64_t kLine = 64;
 constexpr uint64_t kMaxAllocation = 1ull << 40;
-constexpr uint8_t kAllRights =
-    sim::kMayWriteLocally | sim::kMayWriteRemotely | sim::kMayReadRemotely | sim::kMayUseAtomics;
-
-// What libraries set on the way to RTS: the local ACK timeout of perftest, the longest retries.
-constexpr uint8_t kAckTimeout = 14;
-constexpr uint8_t kRetries = 7;
-constexpr uint8_t kMinRnrTimer = 12;
-constexpr uint8_t kRdAtomic = 16;
 
 // What a QP has in one allocation: its UAR page, a line for each word that threads share, the ring.
 constexpr uint64_t kRecordAt = abi::kUarPageBytes;
@@ -104,7 +97,7 @@ Result<RegisteredMemory> LiveNic::Allocate(Placement placement, uint64_t bytes) 
 Result<RegisteredMemory> LiveNic::Register(uint64_t address, uint64_t bytes) {
   uint32_t key = 0;
   const Result<bool> called = service_->Call([&](NicLoop& loop) {
-    key = loop.Function().Keys().Register({address, address, bytes, pd_, kAllRights});
+    key = loop.Function().Keys().Register({address, address, bytes, pd_, sim::kAllRights});
     if (key != 0) loop.Memory().Allow(address, bytes);
   });
   if (key == 0) return Either(called, "an impossible range, or no memory key is left on this NIC");
@@ -214,36 +207,17 @@ std::string LiveNic::NotOurs(const QpAddress& address) const {
 }
 
 Result<bool> LiveNic::Connect(const QpAddress& local, const QpAddress& peer) {
-  using namespace sim;
   if (!View(local).Ok()) return Error{NotOurs(local)};
   if (peer.node == 0 || peer.node > 0xffff) {
     return Error{fmt::format("{} is no LID of a peer", peer.node)};
   }
-  QpAttributes attributes;
-  attributes.access = kAllRights;
-  attributes.address.lid = static_cast<uint16_t>(peer.node);
-  attributes.path_mtu = options_.nic.mtu;
-  attributes.dest_qpn = peer.qpn;
-  attributes.timeout = kAckTimeout;
-  attributes.retry_count = attributes.rnr_retry = kRetries;
-  attributes.min_rnr_timer = kMinRnrTimer;
-  attributes.max_rd_atomic = attributes.max_dest_rd_atomic = kRdAtomic;
-  constexpr struct {
-    State state;
-    uint32_t mask;
-  } kSteps[] = {
-      {State::kInit, kAttrPkeyIndex | kAttrPort | kAttrAccess},
-      {State::kReadyToReceive, kAttrAddress | kAttrPathMtu | kAttrDestQpn | kAttrReceivePsn |
-                                   kAttrMaxDestRdAtomic | kAttrMinRnrTimer},
-      {State::kReadyToSend,
-       kAttrTimeout | kAttrRetryCount | kAttrRnrRetry | kAttrSendPsn | kAttrMaxRdAtomic}};
+  const sim::Address address{.lid = static_cast<uint16_t>(peer.node)};
   std::string refusal;
   const Result<bool> called = service_->Call([&](NicLoop& loop) {
-    for (const auto& step : kSteps) {
-      attributes.state = step.state;
-      refusal = loop.ModifyQp(local.qpn, attributes, step.mask | kAttrState);
-      if (!refusal.empty()) return;
-    }
+    refusal = sim::BringUp(sim::UsualAttributes(address, peer.qpn, options_.nic.mtu),
+                           [&](const sim::QpAttributes& attributes, uint32_t mask) {
+                             return loop.ModifyQp(local.qpn, attributes, mask);
+                           });
   });
   if (!called.Ok() || !refusal.empty()) return Either(called, refusal);
   return true;

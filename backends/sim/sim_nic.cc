@@ -5,20 +5,14 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/nic/bring_up.h"
+
 namespace ringpost {
 namespace {
 
 constexpr uint64_t kPoolBytes = 64ull << 20;
 constexpr uint64_t kCacheLine = 64;
 constexpr uint64_t kMaxAllocation = 1ull << 40;
-constexpr uint8_t kAllRights =
-    sim::kMayWriteLocally | sim::kMayWriteRemotely | sim::kMayReadRemotely | sim::kMayUseAtomics;
-
-// What libraries set on the way to RTS: the local ACK timeout of perftest, the longest retries.
-constexpr uint8_t kAckTimeout = 14;
-constexpr uint8_t kRetries = 7;
-constexpr uint8_t kMinRnrTimer = 12;
-constexpr uint8_t kRdAtomic = 16;
 
 }  // namespace
 
@@ -47,7 +41,8 @@ Result<RegisteredMemory> Fabric::SimNic::Allocate(Placement placement, uint64_t 
     return Error{fmt::format("cannot allocate {} bytes; give 1 byte to 1 TiB", bytes)};
   }
   const uint64_t address = memory_.Space().Allocate(HomeOf(placement), bytes);
-  const uint32_t key = node_.Function().Keys().Register({address, address, bytes, pd_, kAllRights});
+  const uint32_t key =
+      node_.Function().Keys().Register({address, address, bytes, pd_, sim::kAllRights});
   if (key == 0) return Error{"no memory key is left on this NIC"};
   return RegisteredMemory{address, bytes, key, key};
 }
@@ -113,30 +108,13 @@ Result<bool> Fabric::SimNic::Connect(const QpAddress& local, const QpAddress& pe
   if (local.node != node_.Node() || node_.Function().FindQp(local.qpn) == nullptr) {
     return Error{fmt::format("QP {:#x} is not of node {}", local.qpn, node_.Node())};
   }
-  using namespace sim;
-  QpAttributes attributes;
-  attributes.access = kAllRights;
-  attributes.address = NicNode::AddressOf(peer.node);
-  attributes.path_mtu = node_.Function().Config().mtu;
-  attributes.dest_qpn = peer.qpn;
-  attributes.timeout = kAckTimeout;
-  attributes.retry_count = attributes.rnr_retry = kRetries;
-  attributes.min_rnr_timer = kMinRnrTimer;
-  attributes.max_rd_atomic = attributes.max_dest_rd_atomic = kRdAtomic;
-  constexpr struct {
-    State state;
-    uint32_t mask;
-  } kSteps[] = {
-      {State::kInit, kAttrPkeyIndex | kAttrPort | kAttrAccess},
-      {State::kReadyToReceive, kAttrAddress | kAttrPathMtu | kAttrDestQpn | kAttrReceivePsn |
-                                   kAttrMaxDestRdAtomic | kAttrMinRnrTimer},
-      {State::kReadyToSend,
-       kAttrTimeout | kAttrRetryCount | kAttrRnrRetry | kAttrSendPsn | kAttrMaxRdAtomic}};
-  for (const auto& step : kSteps) {
-    attributes.state = step.state;
-    std::string refusal = node_.Function().ModifyQp(local.qpn, attributes, step.mask | kAttrState);
-    if (!refusal.empty()) return Error{refusal};
-  }
+  sim::Rnic& function = node_.Function();
+  const std::string refusal = sim::BringUp(
+      sim::UsualAttributes(sim::NicNode::AddressOf(peer.node), peer.qpn, function.Config().mtu),
+      [&](const sim::QpAttributes& attributes, uint32_t mask) {
+        return function.ModifyQp(local.qpn, attributes, mask);
+      });
+  if (!refusal.empty()) return Error{refusal};
   return true;
 }
 

@@ -1,0 +1,51 @@
+// bring_up.h: from RESET to RTS in the three steps of every application of verbs, for an RC QP
+// whose queues are a transport's.
+#pragma once
+
+#include <string>
+
+#include "sim/nic/address.h"
+#include "sim/nic/protection.h"
+#include "sim/nic/qp_states.h"
+
+namespace ringpost::sim {
+
+inline constexpr uint8_t kAllRights =
+    kMayWriteLocally | kMayWriteRemotely | kMayReadRemotely | kMayUseAtomics;
+
+// What the libraries set: perftest's local ACK timeout, the longest retries, PSNs from 0.
+inline QpAttributes UsualAttributes(const Address& peer, uint32_t peer_qpn, uint32_t mtu) {
+  QpAttributes attributes;
+  attributes.access = kAllRights;
+  attributes.address = peer;
+  attributes.path_mtu = mtu;
+  attributes.dest_qpn = peer_qpn;
+  attributes.timeout = 14;
+  attributes.retry_count = attributes.rnr_retry = 7;
+  attributes.min_rnr_timer = 12;
+  attributes.max_rd_atomic = attributes.max_dest_rd_atomic = 16;
+  return attributes;
+}
+
+// `modify(attributes, mask)` is Rnic::ModifyQp of the QP, wherever its NIC runs. Empty if done.
+template <class Modify>
+std::string BringUp(QpAttributes attributes, Modify&& modify) {
+  constexpr struct {
+    State state;
+    uint32_t mask;
+  } kSteps[] = {
+      {State::kInit, kAttrPkeyIndex | kAttrPort | kAttrAccess},
+      {State::kReadyToReceive, kAttrAddress | kAttrPathMtu | kAttrDestQpn | kAttrReceivePsn |
+                                   kAttrMaxDestRdAtomic | kAttrMinRnrTimer},
+      {State::kReadyToSend,
+       kAttrTimeout | kAttrRetryCount | kAttrRnrRetry | kAttrSendPsn | kAttrMaxRdAtomic}};
+  std::string refusal;
+  for (const auto& step : kSteps) {
+    attributes.state = step.state;
+    refusal = modify(attributes, step.mask | kAttrState);
+    if (!refusal.empty()) break;
+  }
+  return refusal;
+}
+
+}  // namespace ringpost::sim
