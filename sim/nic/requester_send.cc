@@ -155,7 +155,11 @@ Sent Rnic::SendAny(QpContext& qp, wire::Packet& packet) {
       if (ahead + taken > window) return BlockedBy(Blocked::kPsnWindow);
     }
     const uint32_t offset = static_cast<uint32_t>(PsnDistance(wqe.first_psn, r.send_psn));
-    if (!Build(qp, wqe, offset, packet)) continue;  // it has failed
+    const uint32_t since_request = r.packets_since_request;
+    if (!Build(qp, wqe, offset, packet)) {  // it has failed, and so has not asked
+      r.packets_since_request = since_request;
+      continue;
+    }
     Sent sent;
     sent.status = SendStatus::kSent;
     sent.wqe_index = wqe.index;
@@ -180,10 +184,11 @@ Sent Rnic::SendAny(QpContext& qp, wire::Packet& packet) {
 }
 
 // A WQE turned out to have failed behind packets none of which has asked for an answer: they leave
-// once more. False where an answer is under way.
+// once more, and the first one asks. False where an answer is under way.
 bool Rnic::AskAgain(QpContext& qp) {
   Requester& r = qp.requester;
-  if (r.packets_since_request == 0 || !qp.Acknowledged() || r.unanswered == r.unsent) return false;
+  if (r.rewound || r.packets_since_request == 0 || !qp.Acknowledged()) return false;
+  r.rewound = true;
   Rewind(qp);
   r.packets_since_request = config_.packets_per_ack;
   return true;
@@ -309,13 +314,20 @@ bool Rnic::BuildRequest(QpContext& qp, SendWqe& wqe, uint32_t offset, wire::Pack
   return Gather(qp, wqe, static_cast<uint32_t>(done), bytes, packet);
 }
 
+// Whether the WQE behind this one waits for it, or comes behind it without a packet that could ask:
+// what is done or has failed here, and a DCI's next target.
+bool Rnic::NextNeedsAnswer(QpContext& qp) {
+  SendWindow& window = qp.requester.window;
+  const uint32_t here = qp.requester.send, next = here + 1;
+  if (next == qp.requester.tail || window.At(next).Is(kWqeLocal | kWqeFailed)) return true;
+  return qp.type == QpType::kDci && window.TargetOf(here).stream != window.TargetOf(next).stream;
+}
+
 // Whether this packet asks for an acknowledgement: so that a signalled WQE completes, so that the
-// last one is known to have arrived, and so that nothing waits for long. What is done without a
-// packet, or has failed, comes behind this one and cannot ask.
+// last one is known to have arrived, and so that nothing waits for long.
 bool Rnic::Asks(QpContext& qp, const SendWqe& wqe, bool last) {
   Requester& r = qp.requester;
-  const bool end = last && (wqe.Signalled() || r.send + 1 == r.tail ||
-                            r.window.At(r.send + 1).Is(kWqeLocal | kWqeFailed));
+  const bool end = last && (wqe.Signalled() || NextNeedsAnswer(qp));
   if (!end && ++r.packets_since_request < config_.packets_per_ack) return false;
   r.packets_since_request = 0;
   return true;

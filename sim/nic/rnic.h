@@ -1,8 +1,8 @@
 // rnic.h: what a NIC does, without a clock: doorbells, WQEs, packets, keys, memory accesses and
 // CQEs at the mlx5 byte contract.
 //
-// A driver calls these in the order in which things happen and gives each its time. One Rnic is one
-// port; it touches memory only through its Dma. Single-threaded; same calls, same results.
+// A driver calls these in the order in which things happen. One Rnic is one port; it touches memory
+// only through its Dma. Single-threaded; same calls, same results.
 //
 //   requester: RingDoorbell -> FetchNext* -> NextPacket* -> (wire) ... Receive(response)
 //   responder: Receive(request) -> NextResponse* -> (wire)
@@ -82,10 +82,9 @@ class Rnic {
   Facts Receive(const wire::Packet& packet, const Address& from);
   Facts OnTimer(QpContext& qp, TimerKind kind, uint32_t generation);
 
-  // Asynchronous events since the last call, in order.
+  // Since the last call, in order.
   bool HasEvents() const { return !events_.empty(); }
   std::vector<AsyncEvent> TakeEvents() { return std::exchange(events_, {}); }
-
   static constexpr uint32_t kFirstQpn = 0x100;
 
  private:
@@ -130,6 +129,7 @@ class Rnic {
            static_cast<uint16_t>(static_cast<uint16_t>(qp.requester.fetched) - wqe.index);
   }
   bool AskAgain(QpContext& qp);
+  static bool NextNeedsAnswer(QpContext& qp);
   bool Asks(QpContext& qp, const SendWqe& wqe, bool last);
   void ArmAck(QpContext& qp, TimerRequest* timer);
   // requester_ack.cc

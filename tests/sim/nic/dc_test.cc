@@ -44,8 +44,9 @@ struct DcFixture {
     const uint32_t word = abi::Swap32(count);
     std::memcpy(h.b.memory.At(srq_record), &word, 4);
   }
-  WqeBytes To(const End& dct, Opcode opcode, bool extended = false, uint64_t key = kDcKey) const {
-    return WqeBytes(opcode, kSignalled).Target(key, dct.qpn, h.b.address.lid, extended);
+  WqeBytes To(const End& dct, Opcode opcode, bool extended = false, uint64_t key = kDcKey,
+              uint8_t flags = kSignalled) const {
+    return WqeBytes(opcode, flags).Target(key, dct.qpn, h.b.address.lid, extended);
   }
   WqeBytes WriteTo(const End& dct, uint32_t bytes, bool extended = false,
                    uint64_t key = kDcKey) const {
@@ -93,6 +94,24 @@ BOOST_FIXTURE_TEST_CASE(ADciSpeaksToManyTargetsOneAtATime, DcFixture) {
   BOOST_TEST(Finish().size() == 30u);
   BOOST_TEST(target.Word() == 30u);
   BOOST_TEST(h.b.nic.Count().naks_sent == 0u);
+}
+
+// The next target waits for the answer of this one, which nobody else would ask for.
+BOOST_FIXTURE_TEST_CASE(ADciChangesItsTargetWithoutATimer, DcFixture) {
+  h.timers_run = false;
+  const End other = MakeDct();
+  const auto store = [&](const End& dct, uint8_t flags) {
+    h.Store(local, To(dct, Opcode::kRdmaWrite, false, kDcKey, flags)
+                       .Remote(target.address, target.key)
+                       .Data(8, source.key, source.address));
+  };
+  store(remote, abi::kCqeOnError);
+  store(other, kSignalled);
+  h.SetRecord(local);
+  h.Ring(local);
+  const auto cqes = Finish();
+  BOOST_TEST_REQUIRE(cqes.size() == 1u);
+  BOOST_TEST(!IsError(cqes[0]));
 }
 
 BOOST_FIXTURE_TEST_CASE(ManyDcisShareADct, DcFixture) {

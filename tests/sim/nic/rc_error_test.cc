@@ -55,6 +55,24 @@ BOOST_AUTO_TEST_CASE(ARemoteAccessNeedsKeyRangeDomainAndRights) {
   }
 }
 
+// None of the WRITEs before it has asked for an acknowledgement when its key turns out to be bad.
+BOOST_AUTO_TEST_CASE(AFailedWqeBehindUnsignalledOnesWaitsForNoTimer) {
+  RcFixture f;
+  f.h.timers_run = false;
+  for (int i = 0; i < 3; ++i) f.h.Store(f.pipe.local, f.Write(8, abi::kCqeOnError));
+  f.source.key ^= 1;
+  f.h.Store(f.pipe.local, f.Write(8));
+  f.h.SetRecord(f.pipe.local);
+  f.h.Ring(f.pipe.local);
+  const auto cqes = f.Finish();
+  BOOST_TEST_REQUIRE(cqes.size() == 1u);
+  CheckError(cqes[0], Syndrome::kLocalProtection, 0x51);
+  BOOST_TEST(CounterOf(cqes[0]) == 3);
+  // Each of them once more at most, however long the answer takes.
+  BOOST_TEST(f.h.a.nic.Count().packets_retransmitted > 0u);
+  BOOST_TEST(f.h.a.nic.Count().packets_retransmitted <= 3u);
+}
+
 BOOST_AUTO_TEST_CASE(AKeyOfAnotherDomainIsRefused) {
   RcFixture f;
   const uint32_t pd = f.h.b.nic.Keys().AllocatePd();
