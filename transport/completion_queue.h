@@ -36,11 +36,13 @@ HOST_DEVICE Completion ErrorCompletion(P& port, const QpView& qp, uint64_t wqe_i
           static_cast<uint8_t>(word >> 48), qp.qpn, wqe_index};
 }
 
-// One poll. `known` is a value that `completed` has had; `*seen` becomes how far the CQE in slot 0
-// itself goes, or stays if that tells nothing. kErrorCompletion when slot 0 holds an error.
+// One poll for `target`. `known` is a value that `completed` has had. kOk with `*seen` at `target`
+// or beyond: how far the CQE in slot 0 goes; with 0: not yet. kErrorCompletion when slot 0 holds
+// one.
 template <class Ordering, class P>
-HOST_DEVICE Completion PollOnce(P& port, const QpView& qp, uint64_t known, uint64_t* published,
+HOST_DEVICE Completion PollOnce(P& port, const QpView& qp, uint64_t known, uint64_t target,
                                 uint64_t* seen) {
+  *seen = 0;
   const uint64_t tail = port.LoadCqeTail(qp, 0);
   const abi::CqeOpcode opcode = abi::TailOpcode(tail);
   if (opcode == abi::CqeOpcode::kInvalid) return {};
@@ -49,13 +51,9 @@ HOST_DEVICE Completion PollOnce(P& port, const QpView& qp, uint64_t known, uint6
     Ordering::Acquire(port, qp);
     return ErrorCompletion(port, qp, known + ((counter - known) & P::Masks::kCounter));
   }
-  const uint64_t advance = (counter + 1 - known) & P::Masks::kCounter;
-  if (advance != 0) {
-    // Looks again only when the CQE is ahead of what was published at the last look.
-    if (*published < known + advance) *published = LoadIndex(port, qp, qp.published);
-    if (*published < known + advance) return {};
-  }
-  *seen = known + advance;
+  const uint64_t reached = known + ((counter + 1 - known) & P::Masks::kCounter);
+  // What lies beyond `published` is a stale entry, a lap behind.
+  if (reached >= target && reached <= LoadIndex(port, qp, qp.published)) *seen = reached;
   return {};
 }
 
@@ -69,19 +67,19 @@ HOST_DEVICE uint64_t DeadlineOf(uint64_t now, uint64_t timeout) {
 // once, for the next who waits.
 template <class Ordering, class P>
 HOST_DEVICE Completion WaitCompleted(P& port, const QpView& qp, uint64_t target) {
+  if (target == 0) return {Status::kOk, 0, 0, qp.qpn, 0};  // nothing was ever posted
   const uint64_t deadline = DeadlineOf(port.Now(), qp.timeout_ps);
-  uint64_t known = LoadIndex(port, qp, qp.completed);
-  uint64_t published = known;  // at least
+  const uint64_t known = LoadIndex(port, qp, qp.completed);
   for (;;) {
     uint64_t seen = 0;
-    const Completion polled = PollOnce<Ordering>(port, qp, known, &published, &seen);
+    const Completion polled = PollOnce<Ordering>(port, qp, known, target, &seen);
     if (!polled.Ok()) return polled;
-    if (seen >= target) {
+    if (seen != 0) {
       RaiseIndex(port, qp, qp.completed, seen);
       Ordering::Acquire(port, qp);
       return {Status::kOk, 0, 0, qp.qpn, target - 1};
     }
-    if (known < seen) known = seen;
+    port.ExpectCqe(qp, 0, known, target);
     if (!port.Relax(deadline)) return {Status::kTimeout, 0, 0, qp.qpn, known};
   }
 }

@@ -50,6 +50,7 @@ class CudaPlain {
   }
 
   HOST_DEVICE void Expect(Ref<uint64_t>, uint64_t) {}
+  HOST_DEVICE void ExpectCqe(const QpView&, uint32_t, uint64_t, uint64_t) {}
 
   // No sleep: its granularity is above the latency that is waited for. The clock is read once in
   // 64 turns, as that costs as much as a turn.

@@ -155,8 +155,8 @@ class HostPort final {
 
   uint32_t Lane() const { return lane_; }
   uint32_t WarpSize() const { return warp_.lanes(); }
-
   void Expect(Ref<uint64_t>, uint64_t) {}
+  void ExpectCqe(const QpView&, uint32_t, uint64_t, uint64_t) {}
   // Gives its core away now and then: the thread that is waited for may have none.
   bool Relax(uint64_t deadline) {
     if ((++turns_ & 63) == 0) std::this_thread::yield();

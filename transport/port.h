@@ -26,8 +26,9 @@
 //       may be rewriting the slot
 //   SyncWarp / Shuffle / Ballot / Lane / WarpSize    collectives of all lanes of the warp
 //   Expect(word, value)   a hint inside a waiting loop: it ends when `word` reads `value`. In
-//   virtual
-//                     time the thread then wakes for that value alone; others ignore it.
+//   ExpectCqe(qp, slot, known, target)   virtual time the thread then wakes for that alone; others
+//                     ignore it. Or when the CQE in `slot` is an error, or takes `completed` from
+//                     `known` to `target` or beyond.
 //   Relax(deadline)   ends a turn of a waiting loop; false when the deadline passed or the run is
 //                     being taken down. In virtual time the thread parks until a word that it
 //                     loaded since the last Relax may read differently.
@@ -86,6 +87,7 @@ concept Port = requires(P port, const QpView& qp, Ref<uint64_t> word, Ref<uint32
   { port.Lane() } -> std::same_as<uint32_t>;
   { port.WarpSize() } -> std::same_as<uint32_t>;
   port.Expect(word, value);
+  port.ExpectCqe(qp, small, value, value);
   { port.Relax(value) } -> std::same_as<bool>;
   { port.Now() } -> std::same_as<uint64_t>;
 };

@@ -22,10 +22,8 @@ class BasicSimPort : private SimWords {
   using Masks = MaskSet;
 
   // The same thread with other index masks.
-  template <class OtherMasks>
-  explicit BasicSimPort(const BasicSimPort<OtherMasks>& other)
-      : BasicSimPort(other.thread_, other.nic_) {}
-
+  template <class M>
+  explicit BasicSimPort(const BasicSimPort<M>& o) : BasicSimPort(o.thread_, o.nic_) {}
   BasicSimPort(sim::GpuThread& thread, sim::NicNode& nic) : SimWords(thread), nic_(nic) {}
 
   uint32_t ThreadIndex() const { return thread_.Index(); }
@@ -169,7 +167,10 @@ class BasicSimPort : private SimWords {
     thread_.NoteEffect();
     return thread_.MyWarp().Ballot(thread_, predicate, costs_.shuffle);
   }
-  void Expect(Ref<uint64_t> word, uint64_t value) { thread_.Expect(word.address, value); }
+  void Expect(Ref<uint64_t> word, uint64_t value) { ExpectWord(word.address, value); }
+  void ExpectCqe(const QpView& qp, uint32_t slot, uint64_t known, uint64_t target) {
+    ExpectTail<Masks>(qp, slot, known, target);
+  }
   bool Relax(uint64_t deadline) {
     const sim::Time limit = deadline > static_cast<uint64_t>(sim::Time::Never().ps)
                                 ? sim::Time::Never()
@@ -178,9 +179,8 @@ class BasicSimPort : private SimWords {
   }
 
  private:
-  template <class OtherMasks>
+  template <class M>
   friend class BasicSimPort;
-
   static int64_t Chunks(uint64_t bytes) { return static_cast<int64_t>((bytes + 15) / 16); }
   static uint64_t MaskSlot(const QpView& qp, uint64_t index) {
     return Masks::kSlot ? index & (qp.depth - 1) : index;

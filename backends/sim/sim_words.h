@@ -4,6 +4,7 @@
 
 #include "sim/engine/check.h"
 #include "sim/gpu/gpu.h"
+#include "transport/abi/cqe.h"
 #include "transport/port.h"
 
 namespace ringpost {
@@ -75,6 +76,23 @@ class SimWords {
     const T old = static_cast<T>(perform(At(word.address, site)));
     thread_.Spend(answer);
     return old;
+  }
+
+  void ExpectWord(uint64_t address, uint64_t value) {
+    thread_.Expect(address, {[](uint64_t word, uint64_t a, uint64_t) { return word == a; }, value});
+  }
+
+  // As the transport's own loop decides whether a CQE takes it from `known` to `target`.
+  template <class Masks>
+  void ExpectTail(const QpView& qp, uint32_t slot, uint64_t known, uint64_t target) {
+    const auto reaches = [](uint64_t tail, uint64_t from, uint64_t to) {
+      const abi::CqeOpcode opcode = abi::TailOpcode(tail);
+      if (opcode == abi::CqeOpcode::kInvalid) return false;
+      return opcode == abi::CqeOpcode::kRequesterError ||
+             from + ((abi::TailCounter(tail) + 1 - from) & Masks::kCounter) >= to;
+    };
+    thread_.Expect(qp.cq + uint64_t{slot} * abi::kCqeBytes + abi::kCqeTailOffset,
+                   {reaches, known, target});
   }
 
   // What a fence, or the fence inside a release, costs here.

@@ -17,7 +17,7 @@ uint32_t Engine::RegisterTimer(HandlerFn fn, NeededFn needed, void* context) {
 
 Event Engine::PopTimer() {
   const Event event = timers_.Pop();
-  next_timer_ps_ = timers_.Empty() ? Time::Never().ps : timers_.Top().time_ps;
+  next_timer_.ps = timers_.Empty() ? Time::Never().ps : timers_.Top().time_ps;
   return event;
 }
 
@@ -33,19 +33,21 @@ void Engine::Run(Time limit) {
   stopped_ = false;
   limit_ = limit;
   while (!stopped_) {
-    if (queue_.Empty()) DropTimers();
-    const bool timer = TimerIsNext();
-    if (!timer && queue_.Empty()) return;
-    if (limit.ps < (timer ? timers_.Top() : queue_.Top()).time_ps) return;
-    const Event event = timer ? PopTimer() : queue_.Pop();
-    now_.ps = event.time_ps;
-    current_ = event.sequence_node >> Event::kNodeBits;
-    ++events_;
-    if (timer) {
+    if (queue_.Empty()) {
+      DropTimers();
+      if (timers_.Empty()) return;
+    }
+    if (TimerIsNext()) {
+      if (limit < next_timer_) return;
+      const Event event = PopTimer();
+      Start(event);
       const TimerHandler handler = timer_handlers_[event.Node()];
       handler.fn(handler.context);
     } else {
-      const Handler handler = handlers_[event.Node()];
+      if (limit.ps < queue_.Top().time_ps) return;
+      const Event event = queue_.Pop();
+      Start(event);
+      const Handler& handler = handlers_[event.Node()];
       handler.fn(handler.context);
     }
   }

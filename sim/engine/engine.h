@@ -43,12 +43,12 @@ class Engine {
   uint32_t RegisterTimer(HandlerFn fn, NeededFn needed, void* context);
   void ScheduleTimer(Time time, uint32_t timer) {
     timers_.Push({time < now_ ? now_.ps : time.ps, (TakeSequence() << Event::kNodeBits) | timer});
-    next_timer_ps_ = timers_.Top().time_ps;
+    next_timer_.ps = timers_.Top().time_ps;
   }
 
   // Moves the clock to `time` if nothing happens before or at it; a thread then need not yield.
   bool TryAdvance(Time time) {
-    if (stopped_ || limit_ < time || next_timer_ps_ <= time.ps ||
+    if (stopped_ || limit_ < time || !(time < next_timer_) ||
         (!queue_.Empty() && queue_.Top().time_ps <= time.ps)) {
       return false;
     }
@@ -73,16 +73,21 @@ class Engine {
     void* context;
   };
   void DropTimers();
+  void Start(const Event& event) {
+    now_.ps = event.time_ps;
+    current_ = event.sequence_node >> Event::kNodeBits;
+    ++events_;
+  }
   Event PopTimer();
   bool TimerIsNext() {
-    if (timers_.Empty()) return false;
-    if (queue_.Empty()) return true;
-    return queue_.Top().time_ps >= next_timer_ps_ && Before(timers_.Top(), queue_.Top());
+    if (queue_.Empty()) return true;  // Run has looked whether there is one
+    return next_timer_.ps <= queue_.Top().time_ps && !timers_.Empty() &&
+           Before(timers_.Top(), queue_.Top());
   }
 
   WheelQueue queue_;
   HeapQueue timers_;
-  int64_t next_timer_ps_ = Time::Never().ps;
+  Time next_timer_ = Time::Never();
   std::vector<Handler> handlers_;
   std::vector<TimerHandler> timer_handlers_;
   Time now_;

@@ -1,8 +1,8 @@
 // event_queue.h: pending events in the total order (time, sequence).
 //
-// WheelQueue is the one the engine uses: buckets of 4.096 ns over a horizon of 16.8 us, a bucket
-// sorted only once it becomes current, and a heap for what lies beyond. HeapQueue has the same
-// interface and is the reference that a property test compares it with.
+// WheelQueue is the one the engine uses: buckets of 8.192 ns over a horizon of 33.6 us, a
+// bucket sorted only once it becomes current, and a heap for what lies beyond. HeapQueue has the
+// same interface and is the reference that a property test compares it with.
 #pragma once
 
 #include <algorithm>
@@ -80,7 +80,7 @@ class WheelQueue {
   }
 
  private:
-  static constexpr int kShift = 12;
+  static constexpr int kShift = 13;
   static constexpr int64_t kBuckets = 4096;
   static constexpr size_t kWords = kBuckets / 64;
 
@@ -91,8 +91,13 @@ class WheelQueue {
   }
 
   void InsertIntoCurrent(Event event) {
-    const auto from = sorted_.begin() + static_cast<std::ptrdiff_t>(head_);
-    sorted_.insert(std::upper_bound(from, sorted_.end(), event, Before), event);
+    // Most come near the end; few events are due within one bucket.
+    size_t place = sorted_.size();
+    sorted_.push_back(event);
+    for (; place > head_ && Before(event, sorted_[place - 1]); --place) {
+      sorted_[place] = sorted_[place - 1];
+    }
+    sorted_[place] = event;
   }
 
   // The first occupied bucket after the current one, or -1.

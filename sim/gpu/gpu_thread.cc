@@ -1,5 +1,6 @@
 #include "sim/gpu/gpu_thread.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "sim/engine/check.h"
@@ -25,6 +26,7 @@ void Warp::AddLane(GpuThread& lane, AgentId agent) {
 void Warp::Meet(GpuThread& lane, Duration cost, bool synchronises) {
   cost_ = cost;
   synchronises_ = synchronises;
+  latest_ = Later(latest_, lane.Local());
   if (++arrived_ == running_) released_ = true;
   lane.Yield();
 }
@@ -35,17 +37,15 @@ void Warp::RunReleased() {
     arrived_ = 0;
     ++round_;
     if (synchronises_) gpu_.Ram().Barrier(agents_, kGroupBit | id_);
-    Time latest;
-    for (const GpuThread* lane : lanes_) {
-      if (!lane->Done()) latest = Later(latest, lane->Local());
-    }
-    latest += cost_;
-    for (size_t i = 0; i < lanes_.size(); ++i) {
+    const Time leave = latest_ + cost_;
+    latest_ = {};
+    const size_t end = lanes_.size() - 1;
+    for (size_t i = 0; i <= end; ++i) {
+      lanes_[std::min(i + 2 * kAhead, end)]->Prefetch();
+      lanes_[std::min(i + kAhead, end)]->PrefetchStack();
       GpuThread* lane = lanes_[i];
-      if (i + 2 * kAhead < lanes_.size()) lanes_[i + 2 * kAhead]->Prefetch();
-      if (i + kAhead < lanes_.size()) lanes_[i + kAhead]->PrefetchStack();
       if (lane->Done()) continue;
-      lane->MoveTo(latest);
+      lane->MoveTo(leave);
       lane->Resume();
     }
   }
@@ -91,7 +91,7 @@ void GpuThread::Wake(void* self) {
   if (thread.done_ || thread.gpu_.Clock().Now() != thread.wake_) return;
   thread.wake_ = Time::Never();
   thread.Resume();
-  thread.warp_.RunReleased();
+  if (thread.warp_.Released()) thread.warp_.RunReleased();
 }
 
 void GpuThread::ScheduleWake(Time time) {
@@ -116,10 +116,19 @@ void GpuThread::NoteLoad(uint64_t address) {
   ++turn_loads_;
 }
 
-void GpuThread::Expect(uint64_t address, uint64_t value) {
+void GpuThread::Expect(uint64_t address, const Expectation& expected) {
   expect_line_ = &gpu_.Ram().LineOf(address);
   expect_offset_ = static_cast<uint32_t>(address % kLineBytes);
-  expect_value_ = value;
+  expected_ = expected;
+}
+
+// Whether the loop could end once this message is read.
+bool GpuThread::MayEnd(const Line* line, const Message& message) const {
+  uint64_t word = 0;
+  const uint64_t mask = MaskOf(expect_offset_, sizeof(word));
+  if (line != expect_line_ || (message.origin.mask & mask) != mask) return true;
+  std::memcpy(&word, message.data + expect_offset_, sizeof(word));
+  return expected_.ends(word, expected_.a, expected_.b);
 }
 
 void GpuThread::EndTurn() {
@@ -150,7 +159,8 @@ bool GpuThread::Relax(Time deadline, Duration spin) {
   Time change = Time::Never();
   for (uint32_t i = 0; can_park && i < turn_loads_; ++i) {
     can_park = turn_lines_[i]->version == turn_versions_[i];
-    change = Earlier(change, memory.NextChange(agent_, *turn_lines_[i], turn_sample_));
+    const auto wakes = [&](const Message& message) { return MayEnd(turn_lines_[i], message); };
+    change = Earlier(change, memory.NextChange(agent_, *turn_lines_[i], turn_sample_, wakes));
   }
   if (!can_park) {
     EndTurn();
@@ -176,12 +186,7 @@ bool GpuThread::Relax(Time deadline, Duration spin) {
 }
 
 void GpuThread::OnChange(const Watch& watch, const Message& message, Time time) {
-  if (!parked_) return;
-  const uint64_t word = MaskOf(expect_offset_, sizeof(expect_value_));
-  if (watch.line == expect_line_ && (message.origin.mask & word) == word &&
-      std::memcmp(message.data + expect_offset_, &expect_value_, sizeof(expect_value_)) != 0) {
-    return;
-  }
+  if (!parked_ || !MayEnd(watch.line, message)) return;
   const Time wake = Aligned(time);
   if (wake < wake_) ScheduleWake(Later(wake, gpu_.Clock().Now()));
 }

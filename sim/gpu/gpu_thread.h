@@ -22,6 +22,13 @@ namespace ringpost::sim {
 class Gpu;
 class GpuThread;
 
+// When a waiting loop ends: once `ends(word, a, b)` holds of the 8-byte word it polls.
+struct Expectation {
+  bool (*ends)(uint64_t word, uint64_t a, uint64_t b) = nullptr;
+  uint64_t a = 0;
+  uint64_t b = 0;
+};
+
 // 32 lanes, or fewer in the last warp of a CTA, that meet at collectives.
 class Warp {
  public:
@@ -42,6 +49,7 @@ class Warp {
     --running_;
     if (running_ != 0 && arrived_ == running_) released_ = true;
   }
+  bool Released() const { return released_; }
   // Resumes the lanes of a completed meeting. From the engine's context.
   void RunReleased();
 
@@ -52,6 +60,7 @@ class Warp {
   uint32_t running_ = 0;
   uint32_t arrived_ = 0;
   bool released_ = false;
+  Time latest_;  // of the lanes that have arrived
   Duration cost_;
   bool synchronises_ = false;
   // Two sets, because a lane may bring its next value before others have read the last one.
@@ -82,9 +91,9 @@ class alignas(64) GpuThread {
   // For Relax: a load of a shared word at the present time; anything else of note.
   void NoteLoad(uint64_t address);
   void NoteEffect() { turn_pure_ = false; }
-  // The loop under way ends when the 8-byte word at `address` reads `value`: stores of other values
-  // then need not wake it. Holds until the next Relax returns.
-  void Expect(uint64_t address, uint64_t value);
+  // What the loop under way waits for in the 8-byte word at `address`: other stores to it then need
+  // not wake it. Holds until the next Relax returns.
+  void Expect(uint64_t address, const Expectation& expected);
   bool Relax(Time deadline, Duration spin);
 
   // Whether this thread has weak stores not yet fenced; whether an acquire has emptied L1 since its
@@ -114,6 +123,7 @@ class alignas(64) GpuThread {
   Time Aligned(Time time) const;
   void ScheduleWake(Time time);
   void EndTurn();
+  bool MayEnd(const Line* line, const Message& message) const;
 
   // What each resumption touches comes first.
   Fibre fibre_;
@@ -137,7 +147,7 @@ class alignas(64) GpuThread {
   Time turn_sample_;
   Duration turn_period_;
   const Line* expect_line_ = nullptr;
-  uint64_t expect_value_ = 0;
+  Expectation expected_;
   std::array<Line*, kMaxWatches> turn_lines_{};
   std::array<uint32_t, kMaxWatches> turn_versions_{};
   std::array<Watch, kMaxWatches> watches_;

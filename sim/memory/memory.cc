@@ -17,6 +17,7 @@ AgentId Memory::AddAgent(const AgentPlace& place) {
   agents_.emplace_back();
   agents_.back().place = place;
   agents_.back().stamp = ++stamp_;
+  groups_.push_back(place.kind == AgentKind::kGpuThread ? kGroupBit | place.warp : 0);
   return static_cast<AgentId>(agents_.size() - 1);
 }
 
@@ -27,21 +28,36 @@ Line& Memory::LineAt(uint64_t address, uint32_t size, Home* home) {
   return region->At(address);
 }
 
+namespace {
+
+// Calls `part(address, offset in its line, bytes)` for each line; most accesses have one.
+template <class F>
+void ForEachLine(uint64_t address, uint64_t size, F&& part) {
+  for (;;) {
+    const uint32_t offset = static_cast<uint32_t>(address % kLineBytes);
+    if (size <= kLineBytes - offset) [[likely]] {
+      part(address, offset, static_cast<uint32_t>(size));
+      return;
+    }
+    const uint32_t bytes = kLineBytes - offset;
+    part(address, offset, bytes);
+    address += bytes;
+    size -= bytes;
+  }
+}
+
+}  // namespace
+
 bool Memory::Write(const Access& access, const void* bytes, uint64_t size, Duration drain) {
   if (size == 0) return true;
   Region* region = space_.Find(access.address, size);
   if (region == nullptr) return false;
   const uint8_t* from = static_cast<const uint8_t*>(bytes);
-  uint64_t address = access.address;
-  while (size > 0) {
-    const uint32_t offset = static_cast<uint32_t>(address % kLineBytes);
-    const uint32_t part = static_cast<uint32_t>(std::min<uint64_t>(size, kLineBytes - offset));
-    Message* message = NewMessage(access, offset, part, from);
-    Append(region->At(address), message, region->home, drain);
-    address += part;
+  ForEachLine(access.address, size, [&](uint64_t address, uint32_t offset, uint32_t part) {
+    Line& line = region->At(address);
+    Append(line, NewMessage(access, offset, part, from), region->home, drain);
     from += part;
-    size -= part;
-  }
+  });
   return true;
 }
 
@@ -49,24 +65,19 @@ bool Memory::WriteFromDevice(const Access& access, const void* bytes, uint64_t s
   if (size == 0) return true;
   Region* region = space_.Find(access.address, size);
   if (region == nullptr) return false;
-  const ReleasedRef released = KnowledgeOf(access.agent);
+  const ReleasedRef& released = KnowledgeOf(access.agent);
   const uint64_t stamp = agents_[access.agent].stamp;
-  agents_[access.agent].stamp = ++stamp_;
   const uint8_t* from = static_cast<const uint8_t*>(bytes);
-  uint64_t address = access.address;
-  while (size > 0) {
-    const uint32_t offset = static_cast<uint32_t>(address % kLineBytes);
-    const uint32_t part = static_cast<uint32_t>(std::min<uint64_t>(size, kLineBytes - offset));
+  ForEachLine(access.address, size, [&](uint64_t address, uint32_t offset, uint32_t part) {
     Message* message = NewMessage(access, offset, part, from);
     message->origin.stamp = stamp;
     message->origin.released = released;
     message->origin.self_scope = static_cast<int8_t>(ScopeIndex(Scope::kSystem));
     message->origin.strong = true;
     Append(region->At(address), message, region->home, {});
-    address += part;
     from += part;
-    size -= part;
-  }
+  });
+  agents_[access.agent].stamp = ++stamp_;
   return true;
 }
 
@@ -84,7 +95,7 @@ bool Memory::Copy(const Access& access, void* bytes, uint64_t size) {
   while (size > 0) {
     const uint32_t offset = static_cast<uint32_t>(address % kLineBytes);
     const uint32_t part = static_cast<uint32_t>(std::min<uint64_t>(size, kLineBytes - offset));
-    CopyVisible(region->At(address), offset, part, access, region->home, to);
+    Overlay(region->At(address), offset, part, access, region->home, false, to);
     address += part;
     to += part;
     size -= part;
@@ -107,24 +118,15 @@ void Memory::Check(const Access& access, uint64_t size, const View* basis,
   }
 }
 
-Line* Memory::CopyLine(const Access& access, void* bytes) {
+Line* Memory::CopyLine(const Access& access, void* bytes, Home* home) {
   Region* region = space_.Find(access.address, kLineBytes);
   if (region == nullptr) return nullptr;
   Line& line = region->At(access.address);
-  CopyVisible(line, 0, kLineBytes, access, region->home, static_cast<uint8_t*>(bytes));
+  *home = region->home;
+  Settle(line);
+  std::memcpy(bytes, line.data, kLineBytes);
+  if (line.pending != nullptr) OverlayPending(line, 0, kLineBytes, access, *home, false, bytes);
   return &line;
-}
-
-void Memory::CheckLine(const Line& line, const Access& access, uint32_t size, const View* basis,
-                       const ReadContext& context) {
-  const View& view = basis != nullptr ? *basis : agents_[access.agent].known;
-  const Region* region = space_.Find(access.address, size);
-  CheckRead(line, MaskOf(0, size), access, region->home, view, context);
-}
-
-void Memory::CopyVisible(Line& line, uint32_t offset, uint32_t size, const Access& access,
-                         Home home, uint8_t* out) {
-  Overlay(line, offset, size, access, home, false, out);
 }
 
 // Lays what the reader reads over the settled bytes; the newest message among it, or null.
@@ -132,6 +134,12 @@ const Message* Memory::Overlay(Line& line, uint32_t offset, uint32_t size, const
                                Home home, bool newest, void* out) {
   Settle(line);
   CopyPart(out, line.data + offset, size);
+  if (line.pending == nullptr) return nullptr;
+  return OverlayPending(line, offset, size, access, home, newest, out);
+}
+
+const Message* Memory::OverlayPending(Line& line, uint32_t offset, uint32_t size,
+                                      const Access& access, Home home, bool newest, void* out) {
   const uint64_t wanted = MaskOf(offset, size);
   const Message* read = nullptr;
   for (const Message* message = line.pending; message != nullptr; message = message->next) {
@@ -274,14 +282,22 @@ bool Memory::Poke(uint64_t address, const void* bytes, uint64_t size) {
 bool Memory::Peek(uint64_t address, void* bytes, uint64_t size) {
   Region* region = space_.Find(address, size);
   if (region == nullptr) return false;
-  for (uint64_t i = 0; i < size; ++i) {
-    const Line& line = region->At(address + i);
-    const uint64_t bit = (address + i) % kLineBytes;
-    uint8_t value = line.data[bit];
+  auto* out = static_cast<uint8_t*>(bytes);
+  while (size > 0) {
+    const uint32_t offset = static_cast<uint32_t>(address % kLineBytes);
+    const uint32_t part = static_cast<uint32_t>(std::min<uint64_t>(size, kLineBytes - offset));
+    const Line& line = region->At(address);
+    CopyPart(out, line.data + offset, part);
     for (const Message* message = line.pending; message != nullptr; message = message->next) {
-      if ((message->origin.mask >> bit) & 1) value = message->data[bit];
+      const uint64_t mask = message->origin.mask & MaskOf(offset, part);
+      if (mask == 0) continue;
+      const uint32_t first = static_cast<uint32_t>(std::countr_zero(mask));
+      CopyPart(out + first - offset, message->data + first,
+               static_cast<uint32_t>(std::popcount(mask)));
     }
-    static_cast<uint8_t*>(bytes)[i] = value;
+    address += part;
+    out += part;
+    size -= part;
   }
   return true;
 }

@@ -13,33 +13,17 @@
 // before the read, it is reported with both program points, whatever value luck gave.
 #pragma once
 
+#include <boost/circular_buffer.hpp>
 #include <deque>
-#include <functional>
-#include <string>
+#include <memory>
 #include <vector>
 
 #include "sim/engine/engine.h"
+#include "sim/memory/access.h"
 #include "sim/memory/address_space.h"
 #include "sim/memory/checker.h"
 
 namespace ringpost::sim {
-
-enum class VisibilityMode : uint8_t { kStrict, kTimed, kAdversarial };
-
-struct MemoryOptions {
-  VisibilityMode mode = VisibilityMode::kTimed;
-  bool nic_reads_l2 = true;  // GPU scope reaches the NIC for GPU memory (visibility.reads: l2)
-  uint64_t seed = 1;
-  Duration horizon = Duration::Ns(20000);  // adversarial: the longest that a store stays unseen
-};
-
-// One access: who, where, when, and the program point for reports.
-struct Access {
-  AgentId agent = 0;
-  uint64_t address = 0;
-  Time now;  // the time of the access; stores: when the message is created
-  Site site;
-};
 
 class Memory {
  public:
@@ -67,15 +51,22 @@ class Memory {
              const ReadContext& context = {});
   // The same for one whole line, in two steps that look for it once: a device reads a WQE's block
   // first and learns from it how much of it counts. Null outside allocated memory.
-  Line* CopyLine(const Access& access, void* bytes);
-  void CheckLine(const Line& line, const Access& access, uint32_t size, const View* basis,
-                 const ReadContext& context);
+  Line* CopyLine(const Access& access, void* bytes, Home* home);
+  // Whether the first `size` bytes of a line are known to be in order; if not, Check says more.
+  bool IsOrdered(const Line& line, uint32_t size, AgentId reader, Home home, const View& view) {
+    const Origin& only = line.newest.origin;
+    if (line.pending != nullptr || line.newest.next != nullptr) return false;
+    return (only.mask & MaskOf(0, size)) == 0 || Knows(view, reader, home, only);
+  }
   // Bytes that a device writes: visible to all at `access.now`; strong, so that a poller
   // synchronises with them.
   bool WriteFromDevice(const Access& access, const void* bytes, uint64_t size);
   // The same of a read-modify-write, in host byte order, of what is newest at `access.now`.
   template <class F>
-  uint64_t ModifyFromDevice(const Access& access, uint32_t size, F&& next);
+  uint64_t ModifyFromDevice(const Access& access, uint32_t size, F&& next) {
+    agents_[access.agent].released.reset();  // it knows more in a moment
+    return Modify(access, size, Order::kAcqRel, Scope::kSystem, next);
+  }
   // A word by which a device goes on: strong, so that it synchronises with who stored it.
   bool ReadWordOnDevice(const Access& access, uint32_t* word);
 
@@ -103,11 +94,13 @@ class Memory {
   Origin Release(AgentId agent, Order order, Scope scope, Site site);
   Origin ReleaseFromDevice(AgentId agent);
   // What the device knows, its own stores not included.
-  const ReleasedRef& KnowledgeOf(AgentId device);
+  const ReleasedRef& KnowledgeOf(AgentId device) {
+    if (agents_[device].released == nullptr) CollectKnowledge(agents_[device]);
+    return agents_[device].released;
+  }
   void AcceptDoorbell(AgentId device, const Origin& doorbell);
   void AcceptPacket(AgentId device, const Origin& packet);
   View KnownOf(AgentId agent) const { return agents_[agent].known; }
-
   // Into the host's caches; changes nothing.
   void Prefetch(uint64_t address) const { space_.Prefetch(address); }
 
@@ -120,9 +113,16 @@ class Memory {
   Line& LineOf(uint64_t address) { return space_.Find(address, 1)->At(address); }
   void AddWatch(Watch& watch, Line& line);
   void RemoveWatch(Watch& watch);
-  // The first time after `now` at which `agent` may read the line otherwise.
-  Time NextChange(AgentId agent, const Line& line, Time now);
-
+  // The first time after `now` at which `agent` may read a message of this line that `matters`.
+  template <class F>
+  Time NextChange(AgentId agent, const Line& line, Time now, F&& matters) const {
+    Time next = Time::Never();
+    for (const Message* m = line.pending; m != nullptr; m = m->next) {
+      const Time from = VisibleFrom(*m, agent, m->home);
+      if (now < from && matters(*m)) next = Earlier(next, from);
+    }
+    return next;
+  }
   // When an atomic may be performed on this line that needs it for `service` from `now` on.
   Time ReserveAtomic(uint64_t address, Time now, Duration service);
 
@@ -134,10 +134,15 @@ class Memory {
   uint64_t BeginModify(const Access& access, uint32_t size, Order order, Scope scope);
   void ContinueRelease(Origin& origin);
   void FinishModify(const Access& access, uint64_t value, uint32_t size, Order order, Scope scope);
+  static void CollectKnowledge(Agent& agent);
   Line& LineAt(uint64_t address, uint32_t size, Home* home);
+  void AddMessages();
   Message* NewMessage(const Access& access, uint32_t offset, uint32_t size, const void* bytes);
   void Append(Line& line, Message* message, Home home, Duration drain);
-  void Settle(Line& line);
+  void Settle(Line& line) {
+    if (line.pending != nullptr && !(engine_.Now() < line.pending->settles)) SettleFirst(line);
+  }
+  void SettleFirst(Line& line);
   void SettleRecent();
   void Apply(Line& line, Message& message);
   void MakeRoom(OriginNode& newest, uint64_t mask);
@@ -161,8 +166,8 @@ class Memory {
   void CheckRead(const Line& line, uint64_t mask, const Access& access, Home home, const View& view,
                  const ReadContext& context);
   void Report(const Origin& store, const Access& access, Home home, const ReadContext& context);
-  void CopyVisible(Line& line, uint32_t offset, uint32_t size, const Access& access, Home home,
-                   uint8_t* out);
+  const Message* OverlayPending(Line& line, uint32_t offset, uint32_t size, const Access& access,
+                                Home home, bool newest, void* out);
   const Message* Overlay(Line& line, uint32_t offset, uint32_t size, const Access& access,
                          Home home, bool newest, void* out);
   void See(const Line& line, uint64_t wanted, const Access& access, Home home, bool newest);
@@ -174,7 +179,8 @@ class Memory {
   AddressSpace space_;
   Checker checker_;
   std::vector<Agent> agents_;
-  Origin modified_;  // what the Modify under way has read
+  std::vector<Key> groups_;  // of GPU threads, their warp; 0 for others
+  Origin modified_;          // what the Modify under way has read
   // The last answer of Knows for a lane of a warp.
   mutable ClockRef last_known_;
   mutable Key last_group_ = 0;
@@ -182,19 +188,13 @@ class Memory {
   WakeFn wake_ = nullptr;
   uint64_t stamp_ = 1;
   uint64_t message_id_ = 0;
-  std::deque<RecentStore> recent_;
-  std::deque<LineExtra> extras_{1};  // number 0 is nobody's
+  boost::circular_buffer<RecentStore> recent_{64};
+  Time next_settles_ = Time::Never();  // of the first of them
+  std::deque<LineExtra> extras_{1};    // number 0 is nobody's
   Message* free_messages_ = nullptr;
   OriginNode* free_origins_ = nullptr;
   std::vector<std::unique_ptr<Message[]>> message_blocks_;
   std::vector<std::unique_ptr<OriginNode[]>> origin_blocks_;
 };
-
-template <class F>
-uint64_t Memory::ModifyFromDevice(const Access& access, uint32_t size, F&& next) {
-  const uint64_t old = Modify(access, size, Order::kAcqRel, Scope::kSystem, next);
-  agents_[access.agent].released.reset();  // it knows more now
-  return old;
-}
 
 }  // namespace ringpost::sim

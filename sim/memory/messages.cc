@@ -7,6 +7,7 @@ namespace ringpost::sim {
 namespace {
 
 constexpr size_t kBlock = 1024;
+constexpr size_t kAhead = 3;
 
 // By words, as what a thread stores was made by words just before: a wider load of them would have
 // to wait until they are out of the host's store buffer.
@@ -26,17 +27,25 @@ void PrefetchMessage(const Message* message) {
   }
 }
 
+void PrefetchLine(const Line& line) {
+  __builtin_prefetch(line.data, 1);
+  __builtin_prefetch(&line.newest, 1);
+}
+
 }  // namespace
+
+void Memory::AddMessages() {
+  message_blocks_.push_back(std::make_unique<Message[]>(kBlock));
+  for (size_t i = 0; i < kBlock; ++i) {
+    message_blocks_.back()[i].next = free_messages_;
+    free_messages_ = &message_blocks_.back()[i];
+  }
+}
 
 Message* Memory::NewMessage(const Access& access, uint32_t offset, uint32_t size,
                             const void* bytes) {
-  if (free_messages_ == nullptr) {
-    message_blocks_.push_back(std::make_unique<Message[]>(kBlock));
-    for (size_t i = 0; i < kBlock; ++i) {
-      message_blocks_.back()[i].next = free_messages_;
-      free_messages_ = &message_blocks_.back()[i];
-    }
-  }
+  if (free_messages_ == nullptr) [[unlikely]]
+    AddMessages();
   Message* message = free_messages_;
   free_messages_ = message->next;
   PrefetchMessage(free_messages_);
@@ -70,8 +79,8 @@ Time Memory::SettleTime(const Message& message, Duration drain) const {
 
 // Coherence order is the order of creation; of equal times, the order of the calls.
 void Memory::Append(Line& line, Message* message, Home home, Duration drain) {
-  SettleRecent();
-  if (line.pending != nullptr) Settle(line);
+  if (!(engine_.Now() < next_settles_)) SettleRecent();
+  Settle(line);
   ++line.version;
   message->home = home;
   message->settles = SettleTime(*message, drain);
@@ -89,16 +98,21 @@ void Memory::Append(Line& line, Message* message, Home home, Duration drain) {
   while (*link != nullptr && !(message->created < (*link)->created)) link = &(*link)->next;
   message->next = *link;
   *link = message;
+  if (recent_.empty()) next_settles_ = message->settles;
+  if (recent_.full()) recent_.set_capacity(2 * recent_.capacity());
   recent_.push_back({&line, message->settles});
 }
 
 // Messages are folded in soon after they could be, while they and their lines are still in the
 // host's caches, and not when somebody next comes by. It makes no difference to any reader.
 void Memory::SettleRecent() {
-  while (!recent_.empty() && !(engine_.Now() < recent_.front().settles)) {
+  const Time now = engine_.Now();
+  do {
+    if (recent_.size() > kAhead) PrefetchLine(*recent_[kAhead].line);
     Settle(*recent_.front().line);
     recent_.pop_front();
-  }
+    next_settles_ = recent_.empty() ? Time::Never() : recent_.front().settles;
+  } while (!(now < next_settles_));
 }
 
 void Memory::Free(Message* message) {
@@ -107,14 +121,15 @@ void Memory::Free(Message* message) {
   free_messages_ = message;
 }
 
-// Folds the oldest messages that everybody sees into the line.
-void Memory::Settle(Line& line) {
-  while (line.pending != nullptr && !(engine_.Now() < line.pending->settles)) {
+// Folds the oldest messages into the line: those that everybody sees, of which there is one.
+void Memory::SettleFirst(Line& line) {
+  const Time now = engine_.Now();
+  do {
     Message* message = line.pending;
     line.pending = message->next;
     Apply(line, *message);
     Free(message);
-  }
+  } while (line.pending != nullptr && !(now < line.pending->settles));
 }
 
 void Memory::Apply(Line& line, Message& message) {

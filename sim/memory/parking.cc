@@ -33,13 +33,4 @@ Time Memory::ReserveAtomic(uint64_t address, Time now, Duration service) {
   return start;
 }
 
-Time Memory::NextChange(AgentId agent, const Line& line, Time now) {
-  Time next = Time::Never();
-  for (const Message* message = line.pending; message != nullptr; message = message->next) {
-    const Time from = VisibleFrom(*message, agent, message->home);
-    if (now < from) next = Earlier(next, from);
-  }
-  return next;
-}
-
 }  // namespace ringpost::sim

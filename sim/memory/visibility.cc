@@ -13,12 +13,11 @@ bool Memory::IsLocal(AgentId reader, Home home) const {
 
 bool Memory::Knows(const View& view, AgentId reader, Home home, const Origin& origin) const {
   if (origin.agent == reader) return true;
-  const Agent& writer = agents_[origin.agent];
   const ClockRef& clock = IsLocal(reader, home) ? view.local : view.system;
   if (clock.Empty()) return false;
-  if (writer.place.kind != AgentKind::kGpuThread) return clock.Covers(origin.agent, origin.stamp);
+  const Key group = groups_[origin.agent];
+  if (group == 0) return clock.Covers(origin.agent, origin.stamp);
   // The lanes of a warp share their stamps from barrier to barrier: the answer is often the last.
-  const Key group = kGroupBit | writer.place.warp;
   if (clock.SameAs(last_known_) && group == last_group_ && origin.stamp <= last_stamp_) return true;
   if (clock.Covers(group, origin.stamp)) {
     last_known_ = clock;
@@ -208,13 +207,9 @@ Origin Memory::Release(AgentId id, Order order, Scope scope, Site site) {
   return origin;
 }
 
-const ReleasedRef& Memory::KnowledgeOf(AgentId id) {
-  Agent& agent = agents_[id];
-  if (agent.released == nullptr) {
-    agent.released = new Released;
-    agent.released->by_scope.fill(agent.known);
-  }
-  return agent.released;
+void Memory::CollectKnowledge(Agent& agent) {
+  agent.released = new Released;
+  agent.released->by_scope.fill(agent.known);
 }
 
 Origin Memory::ReleaseFromDevice(AgentId id) {

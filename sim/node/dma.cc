@@ -115,7 +115,7 @@ bool NicNode::Read(uint32_t qpn, uint64_t address, void* bytes, uint64_t size) {
   count_.dma_read_bytes += size;
   const Access access{LaneOf(qpn).agent, address, engine_.Now(), {}};
   if (size != kLineBytes || address % kLineBytes != 0) return memory_.Copy(access, bytes, size);
-  last_line_ = memory_.CopyLine(access, bytes);
+  last_line_ = memory_.CopyLine(access, bytes, &last_home_);
   last_address_ = address;
   return last_line_ != nullptr;
 }
@@ -124,6 +124,11 @@ void NicNode::Consume(uint32_t qpn, Purpose purpose, uint64_t index, uint64_t ad
                       uint64_t size) {
   if (!memory_.Reports().On() || (read_ahead_ && purpose == Purpose::kPayload)) return;
   const Lane& lane = LaneOf(qpn);
+  const View* basis = fetching_ != nullptr ? &fetching_->basis : nullptr;
+  if (last_line_ != nullptr && address == last_address_ && size <= kLineBytes && basis != nullptr &&
+      memory_.IsOrdered(*last_line_, static_cast<uint32_t>(size), lane.agent, last_home_, *basis)) {
+    return;
+  }
   if (purpose == Purpose::kRecord) {
     uint32_t record = 0;
     memory_.Peek(address, &record, sizeof(record));
@@ -135,17 +140,8 @@ void NicNode::Consume(uint32_t qpn, Purpose purpose, uint64_t index, uint64_t ad
   context.consumer = purpose == Purpose::kWqe      ? Consumer::kNicWqe
                      : purpose == Purpose::kRecord ? Consumer::kNicRecord
                                                    : Consumer::kNicPayload;
-  const View* basis = nullptr;
-  if (fetching_ != nullptr) {
-    basis = &fetching_->basis;
-    context.told_by = fetching_->origin.site.Unpack();
-  }
-  const Access access{lane.agent, address, engine_.Now(), {}};
-  if (last_line_ != nullptr && address == last_address_ && size <= kLineBytes) {
-    memory_.CheckLine(*last_line_, access, static_cast<uint32_t>(size), basis, context);
-  } else {
-    memory_.Check(access, size, basis, context);
-  }
+  if (fetching_ != nullptr) context.told_by = fetching_->origin.site.Unpack();
+  memory_.Check({lane.agent, address, engine_.Now(), {}}, size, basis, context);
 }
 
 bool NicNode::Write(uint32_t qpn, uint64_t address, const void* bytes, uint64_t size) {

@@ -55,6 +55,7 @@ class NicNode final : private Dma {
   Counters Count() const;
   // Where packets for this node go.
   static Address AddressOf(uint32_t node) { return {.lid = static_cast<uint16_t>(node + 1)}; }
+  const Address& OwnAddress() const { return address_; }
   // Creates the QP and what virtual time adds to it.
   Created CreateQp(const RnicQpConfig& config);
 
@@ -102,7 +103,10 @@ class NicNode final : private Dma {
   void Respond(Lane& lane, Time at);
   void OnFunctionEvents();
   // timers.cc
-  void Arm(Lane& lane, const TimerRequest& request);
+  void Arm(Lane& lane, const TimerRequest& request) {
+    if (request.arm) StartTimer(lane, request);
+  }
+  void StartTimer(Lane& lane, const TimerRequest& request);
   void OnTimer(Lane& lane);
   // dma.cc
   void Carry(PacketItem& item, const Lane& lane, bool with_self);
@@ -136,6 +140,7 @@ class NicNode final : private Dma {
   Memory& memory_;
   const CostTable& costs_;
   uint32_t node_;
+  const Address address_ = AddressOf(node_);
   Rnic nic_;
   NodeCounters count_;
   std::unique_ptr<ContextCache> requester_cache_;
@@ -156,6 +161,7 @@ class NicNode final : private Dma {
   bool read_ahead_ = false;    // the payload that is read now was checked when its WQE was fetched
   Line* last_line_ = nullptr;  // the block read last, at last_address_
   uint64_t last_address_ = 0;
+  Home last_home_;
   Time dma_time_;  // when the access of the stage that runs takes effect
 };
 

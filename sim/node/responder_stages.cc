@@ -43,7 +43,7 @@ void NicNode::OnArrival(PacketItem& item) {
     if (IsCorrupt(item)) {
       ++count_.icrc_errors;
     } else {
-      nic_.Receive(item.packet, AddressOf(item.from_node));
+      nic_.Receive(item.packet, fabric_.nodes[item.from_node]->OwnAddress());
     }
     item.released.reset();
     fabric_.packets.Give(item);
@@ -127,15 +127,12 @@ void NicNode::Execute(Lane& lane, PacketItem& item, Time at) {
   dma_time_ = at;
   const wire::Opcode opcode = item.packet.opcode;
   const uint64_t address = item.packet.remote_address;
-  const Facts facts = nic_.Receive(item.packet, AddressOf(item.from_node));
+  const Facts facts = nic_.Receive(item.packet, fabric_.nodes[item.from_node]->OwnAddress());
   item.released.reset();
   fabric_.packets.Give(item);
   Arm(lane, facts.timer);
   if (nic_.HasEvents()) OnFunctionEvents();
-  if (wire::IsResponse(opcode)) {
-    Kick(lane);
-    return;
-  }
+  if (wire::IsResponse(opcode)) Kick(lane);
   if (!facts.responses) return;
   if (IsRead(opcode)) lane.reads.push_back(at + ReadLatency(address));
   if (wire::IsAtomic(opcode)) lane.reads.push_back(at);

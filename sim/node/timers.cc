@@ -4,8 +4,7 @@
 
 namespace ringpost::sim {
 
-void NicNode::Arm(Lane& lane, const TimerRequest& request) {
-  if (!request.arm) return;
+void NicNode::StartTimer(Lane& lane, const TimerRequest& request) {
   const uint64_t ns = request.kind == TimerKind::kAck
                           ? AckTimeoutNs(request.code, nic_.Config().behaviour)
                           : RnrDelayNs(request.code);

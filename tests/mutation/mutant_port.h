@@ -147,6 +147,9 @@ class MutantPort {
   void Expect(Ref<T> word, uint64_t value) {
     port_.Expect(word, value);
   }
+  void ExpectCqe(const QpView& qp, uint32_t slot, uint64_t known, uint64_t target) {
+    port_.ExpectCqe(qp, slot, known, target);
+  }
   bool Relax(uint64_t deadline) { return port_.Relax(deadline); }
   uint64_t Now() const { return port_.Now(); }
 

@@ -169,12 +169,12 @@ class RecordingPort {
   uint32_t Lane() const { return 0; }
   uint32_t WarpSize() const { return 1; }
   void Expect(Ref<uint64_t>, uint64_t) {}
+  void ExpectCqe(const QpView&, uint32_t, uint64_t, uint64_t) {}
   bool Relax(uint64_t) {
     if (on_relax) on_relax();
     return turns-- > 0;
   }
   uint64_t Now() { return 0; }
-
   static constexpr uint64_t kIndices = 0;
   static constexpr uint64_t kRecord = 64;
   static constexpr uint64_t kDoorbell = 128;
