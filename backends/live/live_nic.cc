@@ -214,7 +214,7 @@ Result<bool> LiveNic::Connect(const QpAddress& local, const QpAddress& peer) {
   const sim::Address address{.lid = static_cast<uint16_t>(peer.node)};
   std::string refusal;
   const Result<bool> called = service_->Call([&](NicLoop& loop) {
-    refusal = sim::BringUp(sim::UsualAttributes(address, peer.qpn, options_.nic.mtu),
+    refusal = sim::BringUp(sim::UsualAttributes(address, peer.qpn, options_.nic),
                            [&](const sim::QpAttributes& attributes, uint32_t mask) {
                              return loop.ModifyQp(local.qpn, attributes, mask);
                            });
