@@ -209,7 +209,9 @@ std::string LiveNic::NotOurs(const QpAddress& address) const {
 Result<bool> LiveNic::Connect(const QpAddress& local, const QpAddress& peer) {
   if (!View(local).Ok()) return Error{NotOurs(local)};
   if (peer.node == 0 || peer.node > 0xffff) {
-    return Error{fmt::format("{} is no LID of a peer", peer.node)};
+    return Error{fmt::format(
+        "port 1 (InfiniBand): LID {} is no port's; exchange the address that CreateQp gave",
+        peer.node)};
   }
   const sim::Address address{.lid = static_cast<uint16_t>(peer.node)};
   std::string refusal;

@@ -78,6 +78,14 @@ BOOST_AUTO_TEST_CASE(AnUnknownKeyAndATextForANumberAreErrorsWithTheirLine) {
              text);
 }
 
+// O-48: an option that the chosen mode does not use is an error too, so that no run is taken for
+// another.
+BOOST_AUTO_TEST_CASE(AnOptionThatTheModeDoesNotUseIsRefusedWithTheModeThatDoes) {
+  const std::string error = ErrorOf("transport: {publication: per_thread, batch: 16}");
+  BOOST_TEST(error.find("settings.yaml:1:45: transport.batch: ") != std::string::npos, error);
+  BOOST_TEST(error.find("publication batched") != std::string::npos, error);
+}
+
 // O-06, for a run: a depth that no queue has is refused before anything is created.
 BOOST_AUTO_TEST_CASE(ADepthThatNoQueueHasIsAnErrorWithTheLimit) {
   for (const char* depth : {"196609", "65536", "65533"}) {
