@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <set>
 
+#include "sim/nic/bring_up.h"
 #include "tests/scenarios/scenario.h"
 
 namespace ringpost {
@@ -152,7 +153,7 @@ BOOST_AUTO_TEST_CASE(AWriteOutOfRangeFailsAndMovesNothing) {
     FabricFixture f;
     BOOST_TEST(PutTo(f, {ends_of(f) - 8, f.remote.rkey}, 8).first.Ok());
   }
-  for (int bad = 0; bad < 5; ++bad) {
+  for (int bad = 0; bad < 6; ++bad) {
     FabricFixture f;
     const uint64_t word = ~0ull;
     f.fabric.Poke(f.local.address, &word, 8);
@@ -160,14 +161,16 @@ BOOST_AUTO_TEST_CASE(AWriteOutOfRangeFailsAndMovesNothing) {
     if (bad == 1) target.address = f.remote.address - 1;
     if (bad == 2) target.address = ~0ull - 7;
     if (bad == 3) target = {f.remote.address, f.remote.rkey ^ 0x100};
-    if (bad == 4) {
+    // A key for reading alone; one whose range a put leaves by passing 2^64, with memory behind it.
+    if (bad >= 4) {
       sim::Rnic& nic = f.fabric.Node(1).Function();
-      const uint32_t pd = nic.FindQp(f.qps.second.qpn)->pd;
-      const uint32_t key = nic.Keys().Register(
-          {f.remote.address, f.remote.address, 4096, pd, sim::kMayReadRemotely});
-      target = {f.remote.address, key};
+      sim::MemoryRegion region{f.remote.address, f.remote.address, 4096,
+                               nic.FindQp(f.qps.second.qpn)->pd, sim::kMayReadRemotely};
+      if (bad == 5) region = {~0ull - 63, f.remote.address, 32, region.pd, sim::kAllRights};
+      target = {region.iova, nic.Keys().Register(region)};
     }
-    const Outcome outcome = PutTo(f, target, bad == 2 ? 16 : 8);
+    const uint64_t bytes = bad == 5 ? 72 : bad == 2 ? 16 : 8;
+    const Outcome outcome = PutTo(f, target, bytes);
     BOOST_TEST((outcome.first.status == Status::kErrorCompletion), "case " << bad);
     BOOST_TEST(int{outcome.first.syndrome} == 0x13, "case " << bad);
     BOOST_TEST((outcome.next.status == Status::kErrorCompletion), "case " << bad);

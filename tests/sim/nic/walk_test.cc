@@ -23,7 +23,8 @@ void WalkMany(QpType type, Coverage& coverage) {
   for (uint64_t i = 0; i < Walks(); ++i) {
     Walk walk(TestSeed() * 100003 + i, type, coverage);
     const std::string wrong = walk.Run(120);
-    BOOST_TEST_REQUIRE(wrong == "", NameOf(type) << " walk " << i << ": " << wrong);
+    BOOST_TEST_REQUIRE(wrong == "", NameOf(type) << " walk " << i << " (of RINGPOST_WALKS=" << i + 1
+                                                 << " or more): " << wrong);
   }
 }
 
