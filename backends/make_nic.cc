@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "backends/live/configured.h"
+#include "configs/schema/rnic.h"
 
 namespace ringpost {
 namespace {
@@ -38,6 +39,7 @@ std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Plat
   options.nic_reads_l2 = config.visibility.reads == config::NicReads::kL2;
   options.sm_clock_mhz = config.gpu.sm_clock_mhz;
   options.run_length = static_cast<uint32_t>(config.nic.run_length);
+  options.nic = config::RnicConfigOf(config.nic);
   options.stack_bytes = config.engine.stack_size_bytes;
   options.stack_memory_bytes = config.engine.stack_memory_bytes;
   options.trace = trace;

@@ -209,12 +209,14 @@ std::string LiveNic::NotOurs(const QpAddress& address) const {
 Result<bool> LiveNic::Connect(const QpAddress& local, const QpAddress& peer) {
   if (!View(local).Ok()) return Error{NotOurs(local)};
   if (peer.node == 0 || peer.node > 0xffff) {
-    return Error{fmt::format("{} is no LID of a peer", peer.node)};
+    return Error{fmt::format(
+        "port 1 (InfiniBand): LID {} is no port's; exchange the address that CreateQp gave",
+        peer.node)};
   }
   const sim::Address address{.lid = static_cast<uint16_t>(peer.node)};
   std::string refusal;
   const Result<bool> called = service_->Call([&](NicLoop& loop) {
-    refusal = sim::BringUp(sim::UsualAttributes(address, peer.qpn, options_.nic.mtu),
+    refusal = sim::BringUp(sim::UsualAttributes(address, peer.qpn, options_.nic),
                            [&](const sim::QpAttributes& attributes, uint32_t mask) {
                              return loop.ModifyQp(local.qpn, attributes, mask);
                            });

@@ -32,8 +32,15 @@ Fabric::Fabric(const sim::Platform& platform, const FabricOptions& options)
   memory_->Reports().Enable(options.checker);
   for (const sim::FaultRule& rule : options.faults) faults_.Add(rule);
   if (options.trace) trace_.Enable();
-  context_ = std::make_unique<sim::FabricContext>(sim::FabricContext{
-      engine_, *memory_, costs_, faults_, trace_, options.run_length, {}, options.tap});
+  context_ = std::make_unique<sim::FabricContext>(sim::FabricContext{engine_,
+                                                                     *memory_,
+                                                                     costs_,
+                                                                     faults_,
+                                                                     trace_,
+                                                                     options.run_length,
+                                                                     options.nic,
+                                                                     {},
+                                                                     options.tap});
   for (uint32_t node = 0; node < options.nodes; ++node) {
     nodes_.push_back(std::make_unique<sim::NicNode>(
         *context_, node,

@@ -32,6 +32,7 @@ struct FabricOptions {
   bool nic_reads_l2 = true;
   double sm_clock_mhz = 0;  // 0: the platform's
   uint32_t run_length = 64;
+  sim::RnicConfig nic = {};          // behaviour and limits; slot and MTU do not count
   uint64_t stack_bytes = 64 * 1024;  // of each thread: room for a test's own code
   uint64_t stack_memory_bytes = 4ull << 30;
   bool trace = false;

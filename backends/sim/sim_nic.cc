@@ -110,7 +110,7 @@ Result<bool> Fabric::SimNic::Connect(const QpAddress& local, const QpAddress& pe
   }
   sim::Rnic& function = node_.Function();
   const std::string refusal = sim::BringUp(
-      sim::UsualAttributes(sim::NicNode::AddressOf(peer.node), peer.qpn, function.Config().mtu),
+      sim::UsualAttributes(sim::NicNode::AddressOf(peer.node), peer.qpn, function.Config()),
       [&](const sim::QpAttributes& attributes, uint32_t mask) {
         return function.ModifyQp(local.qpn, attributes, mask);
       });

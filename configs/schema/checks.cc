@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace ringpost::config {
 namespace {
 
@@ -96,6 +98,30 @@ Found CheckInline(const TransportConfig& transport, const WorkloadConfig& worklo
   return std::nullopt;
 }
 
+// What the NIC would refuse is refused before anything is made.
+Found CheckLimits(const TransportConfig& transport, const NicLimitsConfig& limits) {
+  const auto beyond = [](const char* key, const char* limit_key, uint64_t value, uint64_t limit) {
+    return Conflict{{key, limit_key},
+                    {fmt::format("{} is more than {}, {}", value, limit_key, limit),
+                     fmt::format("use at most {}, or raise {}", limit, limit_key)}};
+  };
+  const auto [objects, objects_key] = limits.cqs_count < limits.qps_count
+                                          ? std::pair(limits.cqs_count, "nic.limits.cqs_count")
+                                          : std::pair(limits.qps_count, "nic.limits.qps_count");
+  if (transport.qps_per_peer > objects) {
+    return beyond("transport.qps_per_peer", objects_key, transport.qps_per_peer, objects);
+  }
+  if (transport.sq_depth_wqebbs > limits.sq_depth_wqebbs) {
+    return beyond("transport.sq_depth_wqebbs", "nic.limits.sq_depth_wqebbs",
+                  transport.sq_depth_wqebbs, limits.sq_depth_wqebbs);
+  }
+  if (transport.inline_max_bytes > limits.inline_max_bytes) {
+    return beyond("transport.inline_max", "nic.limits.inline_max", transport.inline_max_bytes,
+                  limits.inline_max_bytes);
+  }
+  return std::nullopt;
+}
+
 Found CheckFaults(const Config& config) {
   for (const FaultRule& rule : config.faults.rules) {
     if (rule.rank && *rule.rank >= config.ranks) {
@@ -114,6 +140,7 @@ std::optional<Conflict> FindConflict(const Config& config) {
   if (Found found = CheckPublication(config.transport, config.workload)) return found;
   if (Found found = CheckThreads(config.transport, config.workload)) return found;
   if (Found found = CheckInline(config.transport, config.workload)) return found;
+  if (Found found = CheckLimits(config.transport, config.nic.limits)) return found;
   return CheckFaults(config);
 }
 

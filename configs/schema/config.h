@@ -75,8 +75,19 @@ struct GpuConfig {
   double sm_clock_mhz = 0;  // 0: the platform's own
 };
 
+// What a smaller NIC would refuse.
+struct NicLimitsConfig {
+  uint64_t qps_count = 0;
+  uint64_t cqs_count = 0;
+  uint64_t sq_depth_wqebbs = 0;
+  uint64_t inline_max_bytes = 0;
+  uint64_t message_max_bytes = 0;
+  uint64_t rd_atomic_count = 0;  // READs and atomics of one QP under way
+};
+
 struct NicConfig {
   NicBehaviour behaviour = NicBehaviour::kMlx5;
+  NicLimitsConfig limits;
   uint64_t run_length = 0;  // WQEs that may travel as one run
 };
 

@@ -31,6 +31,17 @@ counts. A key that is not set has its default. `--set key=value` replaces the va
 |---|---|---|---|---|
 )";
 
+constexpr char kBehaviour[] =
+    "\n## What `nic.behaviour` changes\n\n"
+    "| what | `mlx5` | `strict` |\n"
+    "|---|---|---|\n"
+    "| local ACK timeout of code c | twice 4.096 us * 2^c, c at least 16 | 4.096 us * 2^c |\n"
+    "| timeouts in a row that end in a retry-exceeded error | the retry count | one more |\n"
+    "| send index of a queue pair that goes into error, up to which WQEs are flushed | that of the "
+    "doorbell record, stale or not | that of the doorbells too |\n"
+    "| byte count 0 in a data segment | 2 GiB | no bytes |\n\n"
+    "A limit of `nic.limits` is what the NIC of every rank refuses, as a smaller device would.\n";
+
 constexpr char kRules[] = R"(
 ## Keys of each item of `faults.rules`
 
@@ -101,6 +112,7 @@ const char* NameOf(sim::Unit unit) {
 std::string ReadmeText() {
   std::string text = kIntroduction;
   for (const Key<Config>& key : Keys()) text += Row(key.info);
+  text += kBehaviour;
   text += kRules;
   text += kFaults;
   text += kRuleKeys;

@@ -24,6 +24,9 @@ constexpr auto kStore = [](auto& target, const Value& value) { Assign(target.*me
 template <auto block, auto member>
 constexpr auto kStoreIn =
     [](Config& config, const Value& value) { Assign(config.*block.*member, value); };
+template <auto member>
+constexpr auto kStoreLimit =
+    [](Config& config, const Value& value) { Assign(config.nic.limits.*member, value); };
 
 constexpr double kMany = 1e19;  // no bound that anyone reaches; fits in 64 bits
 constexpr double kKibibyte = 1024;
@@ -164,14 +167,39 @@ void AddWorkload(Rows& rows) {
                   kStoreIn<block, &W::warm_up>});
 }
 
-void AddMachine(Rows& rows) {
-  rows.push_back({SmClock(), kStoreIn<&Config::gpu, &GpuConfig::sm_clock_mhz>});
-  rows.push_back({Word("nic.behaviour", "mlx5", {"mlx5", "strict"},
-                       "mlx5: with the deviations of real devices; strict: the textbook"),
-                  kStoreIn<&Config::nic, &NicConfig::behaviour>});
+// Defaults are those of a ConnectX, as sim/nic/rnic_config.h has them.
+void AddNic(Rows& rows) {
+  using L = NicLimitsConfig;
+  rows.push_back(
+      {Word("nic.behaviour", "mlx5", {"mlx5", "strict"},
+            "mlx5: with the deviations of real devices; strict: the textbook (see below)"),
+       kStoreIn<&Config::nic, &NicConfig::behaviour>});
+  rows.push_back({Number("nic.limits.qps_count", Type::kCount, "65280", {1, 65280},
+                         "queue pairs that one NIC has"),
+                  kStoreLimit<&L::qps_count>});
+  rows.push_back({Number("nic.limits.cqs_count", Type::kCount, "65536", {1, 65536},
+                         "completion queues that one NIC has; each queue pair uses one"),
+                  kStoreLimit<&L::cqs_count>});
+  rows.push_back({Number("nic.limits.sq_depth_wqebbs", Type::kCount, "32768", {8, 32768},
+                         "longest send queue in 64-byte blocks"),
+                  kStoreLimit<&L::sq_depth_wqebbs>});
+  rows.push_back({Number("nic.limits.inline_max", Type::kBytes, "956 B", {0, 956},
+                         "most payload that travels in a WQE"),
+                  kStoreLimit<&L::inline_max_bytes>});
+  rows.push_back({Number("nic.limits.message_max", Type::kBytes, "1 GiB", {1, kGibibyte},
+                         "longest message; a longer one completes with a local length error"),
+                  kStoreLimit<&L::message_max_bytes>});
+  rows.push_back({Number("nic.limits.rd_atomic_count", Type::kCount, "16", {1, 16},
+                         "READs and atomics of one queue pair under way"),
+                  kStoreLimit<&L::rd_atomic_count>});
   rows.push_back({Number("nic.run_length", Type::kCount, "64", {1, 65536},
                          "WQEs that travel as one run; changes speed, never results"),
                   kStoreIn<&Config::nic, &NicConfig::run_length>});
+}
+
+void AddMachine(Rows& rows) {
+  rows.push_back({SmClock(), kStoreIn<&Config::gpu, &GpuConfig::sm_clock_mhz>});
+  AddNic(rows);
   constexpr auto visibility = &Config::visibility;
   rows.push_back({Word("visibility.mode", "timed", {"strict", "timed", "adversarial"},
                        "which legal value a load may return: the newest, the newest that has "

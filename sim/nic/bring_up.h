@@ -7,23 +7,26 @@
 #include "sim/nic/address.h"
 #include "sim/nic/protection.h"
 #include "sim/nic/qp_states.h"
+#include "sim/nic/rnic_config.h"
 
 namespace ringpost::sim {
 
 inline constexpr uint8_t kAllRights =
     kMayWriteLocally | kMayWriteRemotely | kMayReadRemotely | kMayUseAtomics;
 
-// What the libraries set: perftest's local ACK timeout, the longest retries, PSNs from 0.
-inline QpAttributes UsualAttributes(const Address& peer, uint32_t peer_qpn, uint32_t mtu) {
+// What the libraries set: perftest's local ACK timeout, the longest retries, PSNs from 0, and as
+// many READs and atomics under way as the NIC has.
+inline QpAttributes UsualAttributes(const Address& peer, uint32_t peer_qpn, const RnicConfig& nic) {
   QpAttributes attributes;
   attributes.access = kAllRights;
   attributes.address = peer;
-  attributes.path_mtu = mtu;
+  attributes.path_mtu = nic.mtu;
   attributes.dest_qpn = peer_qpn;
   attributes.timeout = 14;
   attributes.retry_count = attributes.rnr_retry = 7;
   attributes.min_rnr_timer = 12;
-  attributes.max_rd_atomic = attributes.max_dest_rd_atomic = 16;
+  attributes.max_rd_atomic = attributes.max_dest_rd_atomic =
+      static_cast<uint8_t>(nic.limits.rd_atomic);
   return attributes;
 }
 

@@ -109,6 +109,9 @@ Fetched Rnic::FetchNext(QpContext& qp) {
   const uint64_t slot = index & (qp.config.sq_wqebbs - 1);
   const uint64_t address = qp.config.sq + slot * abi::kWqebbBytes;
   const bool read = dma_.Read(qp.qpn, address, bytes, abi::kWqebbBytes);
+  if (!read) [[unlikely]] {
+    std::fill_n(bytes, abi::kWqebbBytes, uint8_t{0});
+  }
   const uint32_t first = Big32(bytes), second = Big32(bytes + 4);
   const uint32_t segments = second & 0x3f;
   uint32_t blocks = 1;
@@ -142,7 +145,6 @@ Fetched Rnic::FetchNext(QpContext& qp) {
 // A WQE of other than one block; returns how many it takes. What cannot be read whole has failed.
 uint32_t Rnic::FetchLong(QpContext& qp, SendWqe& wqe, bool read, uint8_t* bytes) {
   Requester& r = qp.requester;
-  if (!read) std::fill_n(bytes, abi::kWqebbBytes, uint8_t{0});
   const uint32_t segments = bytes[7] & 0x3f;
   const uint32_t blocks = std::max(1u, abi::WqebbsOf(segments));
   const uint64_t announced = r.producer - r.fetched;

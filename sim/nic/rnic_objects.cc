@@ -12,6 +12,23 @@ std::string Beyond(const char* what, uint64_t value, uint64_t limit) {
          std::to_string(limit);
 }
 
+// As many exist as there may be.
+std::string Exhausted(const char* what, uint64_t limit) {
+  return Beyond(what, limit + 1, limit) + "; make fewer, or destroy some first";
+}
+
+// The place of a new object: at the end, else the first that is free; 0 is nobody's, and means that
+// all are taken.
+template <class Objects>
+size_t FreePlace(Objects& objects, uint64_t limit) {
+  if (objects.size() <= limit) {
+    objects.emplace_back();
+    return objects.size() - 1;
+  }
+  const auto free = std::find(objects.begin() + 1, objects.end(), nullptr);
+  return free == objects.end() ? 0 : static_cast<size_t>(free - objects.begin());
+}
+
 // A ring's size: a power of two up to the limit.
 std::string CheckRing(const char* what, uint64_t size, uint64_t limit) {
   if (size > limit) return Beyond(what, size, limit);
@@ -32,34 +49,33 @@ std::string CheckStride(uint32_t stride, uint32_t limit) {
 }  // namespace
 
 Created Rnic::CreateCq(const CqConfig& config) {
-  if (cqs_.size() > config_.limits.cqs) {
-    return {0, Beyond("a CQ count of", cqs_.size(), config_.limits.cqs)};
-  }
   std::string refusal = CheckRing("a CQ size of", config.entries, config_.limits.cq_entries);
   if (!refusal.empty()) return {0, refusal};
-  auto cq = std::make_unique<CompletionQueue>();
-  cq->cqn = static_cast<uint32_t>(cqs_.size());
-  cq->config = config;
-  cqs_.push_back(std::move(cq));
-  return {cqs_.back()->cqn, {}};
+  const size_t place = FreePlace(cqs_, config_.limits.cqs);
+  if (place == 0) return {0, Exhausted("a CQ count of", config_.limits.cqs)};
+  cqs_[place] = std::make_unique<CompletionQueue>();
+  cqs_[place]->cqn = static_cast<uint32_t>(place);
+  cqs_[place]->config = config;
+  return {cqs_[place]->cqn, {}};
 }
 
 Created Rnic::CreateSrq(uint32_t pd, const ReceiveQueueConfig& config) {
   const NicLimits& limits = config_.limits;
-  if (srqs_.size() > limits.srqs) return {0, Beyond("an SRQ count of", srqs_.size(), limits.srqs)};
   if (!protection_.HasPd(pd)) return {0, "PD " + std::to_string(pd) + " does not exist"};
   std::string refusal = CheckRing("an SRQ depth of", config.wqes, limits.srq_depth_wqes);
   if (refusal.empty()) refusal = CheckStride(config.stride, limits.receive_wqe_bytes);
   if (!refusal.empty()) return {0, refusal};
-  auto srq = std::make_unique<Srq>();
-  srq->srqn = static_cast<uint32_t>(srqs_.size());
-  srq->pd = pd;
+  const size_t place = FreePlace(srqs_, limits.srqs);
+  if (place == 0) return {0, Exhausted("an SRQ count of", limits.srqs)};
+  srqs_[place] = std::make_unique<Srq>();
+  Srq& srq = *srqs_[place];
+  srq.srqn = static_cast<uint32_t>(place);
+  srq.pd = pd;
   ReceiveQueueConfig linked = config;
   linked.linked = true;
-  srq->queue.Prepare(linked);
+  srq.queue.Prepare(linked);
   protection_.UsePd(pd);
-  srqs_.push_back(std::move(srq));
-  return {srqs_.back()->srqn, {}};
+  return {srq.srqn, {}};
 }
 
 std::string Rnic::CheckQp(const RnicQpConfig& config) const {
@@ -107,7 +123,7 @@ Created Rnic::CreateQp(const RnicQpConfig& config) {
     index = free_qps_.front();
     free_qps_.erase(free_qps_.begin());
   } else {
-    return {0, Beyond("a QP count of", index + 1, config_.limits.qps)};
+    return {0, Exhausted("a QP count of", config_.limits.qps)};
   }
   auto qp = std::make_unique<QpContext>();
   qp->qpn = (uint32_t{config_.slot} << 16) | (kFirstQpn + index);

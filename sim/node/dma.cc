@@ -4,6 +4,14 @@
 #include "sim/node/nic_node.h"
 
 namespace ringpost::sim {
+namespace {
+
+RnicConfig OnLink(RnicConfig config, const CostTable& costs) {
+  config.mtu = costs.link.mtu;
+  return config;
+}
+
+}  // namespace
 
 NicNode::NicNode(FabricContext& fabric, uint32_t node,
                  std::unique_ptr<ContextCache> requester_cache,
@@ -13,7 +21,7 @@ NicNode::NicNode(FabricContext& fabric, uint32_t node,
       memory_(fabric.memory),
       costs_(fabric.costs),
       node_(node),
-      nic_(RnicConfig{.mtu = fabric.costs.link.mtu}, *this),
+      nic_(OnLink(fabric.nic, fabric.costs), *this),
       requester_cache_(std::move(requester_cache)),
       responder_cache_(std::move(responder_cache)) {
   doorbells_.Attach(

@@ -34,6 +34,7 @@ struct FabricContext {
   Faults& faults;
   Trace& trace;
   uint32_t run_length = 64;  // WQEs parsed at one go; changes no result
+  RnicConfig nic = {};       // of every node; the MTU is the link's
   std::vector<NicNode*> nodes = {};
   PacketTap tap = {};
   bool watched = tap != nullptr || faults.At(FaultWhere::kWire);  // one branch for both

@@ -54,7 +54,7 @@ transport: {qps_per_peer: 4, sq_depth_wqebbs: 256, placement: host, publication:
 workload: {kind: message_rate, payload: 2 KiB, inline: never, threads: 4, sms_count: 2,
            operations: 99, warm_up: 0}
 gpu: {sm_clock: 1980 MHz}
-nic: {behaviour: strict, run_length: 1}
+nic: {behaviour: strict, run_length: 1, limits: {qps_count: 7, inline_max: 64 B}}
 visibility: {mode: adversarial, checker: off, reads: ptx}
 faults:
   rules:
@@ -78,6 +78,8 @@ engine: {stack_size: 64 KiB, stack_memory: 1 GiB}
   BOOST_TEST((config.workload.inline_mode == InlineMode::kNever));
   BOOST_TEST(config.gpu.sm_clock_mhz == 1980.0);
   BOOST_TEST((config.nic.behaviour == NicBehaviour::kStrict));
+  BOOST_TEST(config.nic.limits.qps_count == 7u);
+  BOOST_TEST(config.nic.limits.inline_max_bytes == 64u);
   BOOST_TEST((config.visibility.mode == VisibilityMode::kAdversarial));
   BOOST_TEST((config.visibility.checker == Switch::kOff));
   BOOST_TEST((config.visibility.reads == NicReads::kPtx));

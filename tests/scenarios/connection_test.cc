@@ -2,46 +2,34 @@
 #include <boost/test/unit_test.hpp>
 #include <functional>
 
+#include "sim/nic/bring_up.h"
 #include "tests/scenarios/scenario.h"
 
 namespace ringpost {
 namespace {
 
+using enum sim::FaultKind;
+using enum sim::FaultWhere;
 using Change = std::function<void(sim::QpAttributes&)>;
 
 // Brings a QP of `node` to RTS with attributes of the test's own; the refusal, if there is one.
 std::string ConnectWith(Fabric& fabric, uint32_t node, const QpAddress& local,
                         const QpAddress& peer, const Change& change) {
-  using namespace sim;
-  QpAttributes attributes;
-  attributes.access = kMayWriteLocally | kMayWriteRemotely | kMayReadRemotely | kMayUseAtomics;
-  attributes.address = NicNode::AddressOf(peer.node);
-  attributes.path_mtu = 4096;
-  attributes.dest_qpn = peer.qpn;
-  attributes.timeout = 14;
-  attributes.retry_count = attributes.rnr_retry = 7;
-  attributes.min_rnr_timer = 12;
-  attributes.max_rd_atomic = attributes.max_dest_rd_atomic = 16;
+  sim::Rnic& nic = fabric.Node(node).Function();
+  sim::QpAttributes attributes =
+      sim::UsualAttributes(sim::NicNode::AddressOf(peer.node), peer.qpn, nic.Config());
   change(attributes);
-  constexpr std::pair<State, uint32_t> kSteps[] = {
-      {State::kInit, kAttrPkeyIndex | kAttrPort | kAttrAccess},
-      {State::kReadyToReceive, kAttrAddress | kAttrPathMtu | kAttrDestQpn | kAttrReceivePsn |
-                                   kAttrMaxDestRdAtomic | kAttrMinRnrTimer},
-      {State::kReadyToSend,
-       kAttrTimeout | kAttrRetryCount | kAttrRnrRetry | kAttrSendPsn | kAttrMaxRdAtomic}};
-  for (const auto& [state, mask] : kSteps) {
-    attributes.state = state;
-    const std::string refusal =
-        fabric.Node(node).Function().ModifyQp(local.qpn, attributes, mask | kAttrState);
-    if (!refusal.empty()) return refusal;
-  }
-  return "";
+  return sim::BringUp(attributes, [&](const sim::QpAttributes& step, uint32_t mask) {
+    return nic.ModifyQp(local.qpn, step, mask);
+  });
 }
 
 // A pair of QPs whose ends have been changed, beside the fixture's own.
 struct OddPair : FabricFixture {
-  OddPair(const Change& first, const Change& second)
-      : a(fabric.nic(0).CreateQp({}).Value()), b(fabric.nic(1).CreateQp({}).Value()) {
+  OddPair(const Change& first, const Change& second, const FabricOptions& options = {})
+      : FabricFixture(options),
+        a(fabric.nic(0).CreateQp({}).Value()),
+        b(fabric.nic(1).CreateQp({}).Value()) {
     BOOST_TEST(ConnectWith(fabric, 0, a, b, first) == "");
     BOOST_TEST(ConnectWith(fabric, 1, b, a, second) == "");
     view = fabric.nic(0).View(a).Value();
@@ -52,6 +40,56 @@ struct OddPair : FabricFixture {
   QpTable odd;
 };
 
+// How long 64 sends into 20 receives take, where the responder asks for a pause of code `timer`.
+// The target's software posts the missing receives 100 us after the start. RNR NAKs are counted.
+uint64_t TimeOfBurst(uint8_t timer, uint64_t* naks) {
+  constexpr uint32_t kSends = 64, kReady = 20;
+  FabricFixture f;
+  const RegisteredMemory queue =
+      f.fabric.nic(1).Allocate(Placement::kGpu, kSends * 16 + 64).Value();
+  const uint64_t record = queue.address + kSends * 16;
+  for (uint64_t i = 0; i < kSends; ++i) {
+    const abi::Segment receive = abi::DataOf(64, f.remote.lkey, f.remote.address + i * 64);
+    f.fabric.Poke(queue.address + i * 16, &receive, sizeof(receive));
+  }
+  const auto announce = [&](uint32_t receives) {
+    const uint32_t word = abi::Swap32(receives);
+    f.fabric.Poke(record, &word, sizeof(word));
+  };
+  announce(kReady);
+  const sim::QpContext& like = *f.fabric.Node(1).Function().FindQp(f.qps.second.qpn);
+  sim::RnicQpConfig config;
+  config.pd = like.pd;
+  config.send_cq = config.receive_cq = like.receive_cq->cqn;
+  config.record = record;
+  config.rq = {queue.address, 0, kSends, 16, false};
+  const QpAddress target{1, f.fabric.Node(1).CreateQp(config).number};
+  const QpAddress sender = f.fabric.nic(0).CreateQp({}).Value();
+  const auto with_timer = [timer](sim::QpAttributes& to) { to.min_rnr_timer = timer; };
+  BOOST_TEST(ConnectWith(f.fabric, 1, target, sender, with_timer) == "");
+  BOOST_TEST(ConnectWith(f.fabric, 0, sender, target, with_timer) == "");
+  const QpView view = f.fabric.nic(0).View(sender).Value();
+  uint64_t end = 0;
+  f.fabric.Launch(0, {}, [&](SimPort& port) {
+    Posted last;
+    for (uint64_t i = 0; i < kSends; ++i) {
+      last =
+          PostRaw(port, view, abi::Opcode::kSend, {abi::DataOf(8, f.local.lkey, f.local.address)});
+    }
+    BOOST_TEST(WaitFor(port, view, last).Ok());
+    end = port.Now();
+  });
+  f.fabric.Launch(1, {}, [&](SimPort& port) {
+    while (port.Relax(100 * kMicrosecond)) {
+    }
+    announce(kSends);
+  });
+  const FabricRun run = f.fabric.Run();
+  BOOST_TEST(run.ok, run.error);
+  *naks = f.fabric.Counters(0).rnr_naks_received;
+  return end;
+}
+
 Change Mtu(uint32_t bytes) {
   return [bytes](sim::QpAttributes& attributes) { attributes.path_mtu = bytes; };
 }
@@ -61,10 +99,10 @@ Change Mtu(uint32_t bytes) {
 // O-08: one small CQ for very many QPs overruns in a burst, and polls hang. Here each QP has one,
 // which a burst cannot overrun.
 BOOST_AUTO_TEST_CASE(ABurstOfCompletionsOnManyQpsOverrunsNoCq) {
-  constexpr uint32_t kQps = 512;
+  const uint32_t count = static_cast<uint32_t>(Sized(512, 2048));
   FabricFixture f({.stack_bytes = 32 * 1024});
-  const std::vector<QpPair> qps = f.fabric.ConnectPairs(0, 1, kQps, {.depth_wqebbs = 8});
-  f.fabric.Launch(0, {kQps, 64, 8}, [&](SimPort& port) {
+  const std::vector<QpPair> qps = f.fabric.ConnectPairs(0, 1, count, {.depth_wqebbs = 8});
+  f.fabric.Launch(0, {count, 64, 8}, [&](SimPort& port) {
     const QpTable table{&qps[port.ThreadIndex()].first, 1, 0, 1, 0};
     TestEndpoint<> endpoint(port, table);
     endpoint.Put(f.remote.Remote(0), f.local.Local(0, 128 * 1024));
@@ -72,8 +110,87 @@ BOOST_AUTO_TEST_CASE(ABurstOfCompletionsOnManyQpsOverrunsNoCq) {
   });
   const FabricRun run = f.fabric.Run();
   BOOST_TEST(run.ok, run.error);
-  BOOST_TEST(f.fabric.Counters(0).cqes == kQps);
+  BOOST_TEST(f.fabric.Counters(0).cqes == count);
   BOOST_TEST(f.fabric.Counters(0).cq_overruns == 0u);
+}
+
+// O-08, forced: QPs that share a CQ of 64 entries which nobody drains. The NIC says that it
+// overran, and each wait ends within its time.
+BOOST_AUTO_TEST_CASE(ACqThatOverrunsIsCountedAndEndsEveryWait) {
+  constexpr uint32_t kQps = 256, kEntries = 64;
+  FabricFixture f({.stack_bytes = 32 * 1024});
+  const std::vector<QpPair> qps =
+      f.fabric.ConnectPairs(0, 1, kQps, {.depth_wqebbs = 8, .timeout_ps = kSecond / 2});
+  const RegisteredMemory queue = f.fabric.nic(0).Allocate(Placement::kGpu, 65 * 64).Value();
+  sim::Rnic& nic = f.fabric.Node(0).Function();
+  const sim::Created cq =
+      nic.CreateCq({queue.address, kEntries, queue.address + kEntries * abi::kCqeBytes});
+  for (const QpPair& pair : qps) nic.FindQp(pair.first.qpn)->send_cq = nic.FindCq(cq.number);
+  f.fabric.Launch(0, {kQps, 64, 8}, [&](SimPort& port) {
+    const QpTable table{&qps[port.ThreadIndex()].first, 1, 0, 1, 0};
+    TestEndpoint<> endpoint(port, table);
+    endpoint.Put(f.remote.Remote(0), f.local.Local(0, 128 * 1024));
+    BOOST_TEST((endpoint.Quiet(kThisQp).status == Status::kTimeout));
+    BOOST_TEST(port.Now() < kSecond);
+  });
+  const FabricRun run = f.fabric.Run();
+  BOOST_TEST(run.ok, run.error);
+  BOOST_TEST(f.fabric.Counters(0).cqes == kEntries);
+  BOOST_TEST(f.fabric.Counters(0).cq_overruns == 1u);
+}
+
+// O-08: a CQ for all QPs at their full depth is larger than any, and says so with both numbers.
+BOOST_AUTO_TEST_CASE(ACqForVeryManyDeepQueuesIsRefusedWithBothNumbers) {
+  Fabric fabric(PlatformIb(), FabricOptions{});
+  const sim::Created cq = fabric.Node(0).Function().CreateCq({0, 16'384 * 1024});
+  BOOST_TEST(cq.refusal == "a CQ size of 16777216 is beyond this NIC's limit of 4194304");
+}
+
+// O-43: QPs run out below what is advertised, and all there is to read is "cannot allocate memory".
+// Here the refusal names the kind, the count, the limit and what to do; all can be destroyed, and
+// fewer for each peer fit.
+BOOST_AUTO_TEST_CASE(ObjectsThatRunOutAreNamedAndComeBackWhenTheyAreDestroyed) {
+  constexpr uint32_t kPeers = 64, kLimit = 1000;
+  for (const bool cqs_run_out : {false, true}) {
+    FabricOptions options;
+    (cqs_run_out ? options.nic.limits.cqs : options.nic.limits.qps) = kLimit;
+    Fabric fabric(PlatformIb(), options);
+    sim::Rnic& nic = fabric.Node(0).Function();
+    const uint32_t pd = nic.Keys().AllocatePd();
+    std::vector<std::pair<uint32_t, uint32_t>> made;  // QPN, CQN
+    // As many with a CQ each; the refusal that came first.
+    const auto make = [&](uint32_t count) {
+      while (made.size() < count) {
+        const sim::Created cq = nic.CreateCq({0, 1, 0, true, true});
+        if (!cq.Ok()) return cq.refusal;
+        sim::RnicQpConfig config;
+        config.pd = pd;
+        config.send_cq = config.receive_cq = cq.number;
+        const sim::Created qp = nic.CreateQp(config);
+        if (!qp.Ok()) {
+          BOOST_TEST(nic.DestroyCq(cq.number) == "");
+          return qp.refusal;
+        }
+        made.emplace_back(qp.number, cq.number);
+      }
+      return std::string();
+    };
+    for (int round = 0; round < 3; ++round) {
+      BOOST_TEST(make(kPeers * 16) ==
+                 std::string(cqs_run_out ? "a CQ" : "a QP") +
+                     " count of 1001 is beyond this NIC's limit of 1000; make fewer, or destroy "
+                     "some first");
+      BOOST_TEST(made.size() == kLimit);
+      for (const auto& [qpn, cqn] : made) {
+        BOOST_REQUIRE_EQUAL(nic.DestroyQp(qpn), "");
+        BOOST_REQUIRE_EQUAL(nic.DestroyCq(cqn), "");
+        BOOST_REQUIRE(nic.FindQp(qpn) == nullptr && nic.FindCq(cqn) == nullptr);
+      }
+      made.clear();
+    }
+    BOOST_TEST(make(kPeers * 15) == "");
+    BOOST_TEST(made.size() == 960u);
+  }
 }
 
 // O-19: the leader of a group passes the whole group on, and lanes are waited for that never come.
@@ -144,6 +261,50 @@ BOOST_AUTO_TEST_CASE(AMessageInPacketsThatTheTargetDoesNotTakeIsARemoteError) {
     BOOST_TEST(int{done.syndrome} == 0x12);
   });
   BOOST_TEST(run.ok, run.error);
+}
+
+// O-29: a responder that is not ready asks for a pause, and code 0 is the longest of all, 655 ms.
+// Here the code is a setting, and who has to wait counts it.
+BOOST_AUTO_TEST_CASE(ABurstBeyondTheReceivesStallsForTheRnrTimerAndSaysSo) {
+  uint64_t naks = 0;
+  BOOST_TEST(TimeOfBurst(0, &naks) >= 655 * kMillisecond);
+  BOOST_TEST(naks == 1u);
+  BOOST_TEST(TimeOfBurst(12, &naks) < 5 * kMillisecond);
+  BOOST_TEST(naks == 1u);
+}
+
+// O-29: timers that are too short for the fabric end in errors nobody understands. Here a cut that
+// is over before the last retry costs time and counts timeouts; a longer one ends the wait with
+// syndrome 0x15. How long that is follows the device, or the textbook.
+BOOST_AUTO_TEST_CASE(ACutLinkCostsTimeUntilTheRetriesAreUsedUp) {
+  struct Case {
+    sim::Behaviour behaviour;
+    uint8_t timeout;
+    uint64_t cut_ms;
+    bool survives;
+  };
+  using enum sim::Behaviour;
+  for (const Case& cut :
+       {Case{kMlx5, 14, 300, true}, Case{kMlx5, 14, 600, true}, Case{kMlx5, 14, 4000, false},
+        Case{kStrict, 14, 300, true}, Case{kStrict, 14, 600, false}, Case{kStrict, 20, 300, true},
+        Case{kStrict, 20, 600, true}}) {
+    FabricOptions options;
+    options.nic.behaviour = cut.behaviour;
+    options.faults = {FaultAt(kWire, kLinkDown, 0, cut.cut_ms * kMillisecond)};
+    const auto timers = [&](sim::QpAttributes& to) { to.timeout = cut.timeout; };
+    OddPair f(timers, timers, options);
+    const FabricRun run = f.RunOne([&](SimPort& port) {
+      TestEndpoint<> endpoint(port, f.odd);
+      const uint64_t word = 9;
+      const Completion done = endpoint.Wait(endpoint.PutInline(f.remote.Remote(0), &word, 8));
+      BOOST_TEST(done.Ok() == cut.survives, cut.cut_ms << " ms, timeout " << int{cut.timeout});
+      BOOST_TEST(int{done.syndrome} == (cut.survives ? 0 : 0x15));
+      BOOST_TEST(port.Now() < 5 * kSecond);
+    });
+    BOOST_TEST(run.ok, run.error);
+    BOOST_TEST(f.fabric.Read<uint64_t>(f.remote.address) == (cut.survives ? 9u : 0u));
+    BOOST_TEST(f.fabric.Counters(0).timeouts > 0u);
+  }
 }
 
 // O-29: timer codes outside their field are cut to it and mean another time. Here that is refused.

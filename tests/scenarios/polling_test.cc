@@ -1,5 +1,6 @@
 // Waits: what they must not take for a completion, and what must end them.
 #include <boost/test/unit_test.hpp>
+#include <cstring>
 
 #include "tests/scenarios/scenario.h"
 
@@ -34,50 +35,72 @@ BOOST_AUTO_TEST_CASE(AStaleCqeDoesNotEndALaterQuiet) {
 }
 
 // O-09: the first poll comes before the first completion and trusts what the memory holds. Here the
-// entry reads invalid from the beginning: nothing is outstanding, and one put takes its time.
+// entry reads invalid from the beginning, whatever was there: nothing is outstanding, and one put
+// takes its time. O-17: a record that was left dirty does not move the first fetch either.
 BOOST_AUTO_TEST_CASE(AQuietBeforeAnyCompletionTakesTheEmptyCqForEmpty) {
-  for (const uint32_t depth : {8u, 16u, 64u}) {
-    FabricFixture f({.faults = {FaultAt(kResponder, kDelay, 0, 100 * kMicrosecond)}},
-                    {.depth_wqebbs = depth});
-    BOOST_TEST(f.fabric.Read<uint8_t>(f.qps.first.cq + 63) == abi::kCqeInitialOpOwn);
-    const FabricRun run = f.RunOne([&](SimPort& port) {
-      TestEndpoint<> endpoint(port, f.table);
-      BOOST_TEST(endpoint.Quiet(kThisQp).Ok());
-      BOOST_TEST(port.Now() < kMillisecond);
-      const uint64_t word = 7;
-      endpoint.PutInline(f.remote.Remote(0), &word, 8);
-      BOOST_TEST(endpoint.Quiet(kThisQp).Ok());
-      BOOST_TEST(port.Now() > 100 * kMicrosecond);
-    });
-    BOOST_TEST(run.ok, run.error);
-    BOOST_TEST(f.fabric.Counters(0).cqes == 1u);
+  for (const int fill : {0xff, 0x00, 0xa5}) {
+    for (const uint32_t depth : {8u, 16u, 64u}) {
+      const QpSpec spec{.depth_wqebbs = depth};
+      FabricFixture f({.faults = {FaultAt(kResponder, kDelay, 0, 100 * kMicrosecond)}}, spec);
+      // The queues of one NIC follow each other at equal distances: those of the next are known.
+      const QpView& first = f.qps.first;
+      const QpView second = f.fabric.ConnectPair(0, 1, spec).first;
+      const std::vector<uint8_t> dirt(abi::kCqeBytes, static_cast<uint8_t>(fill));
+      f.fabric.Poke(2 * second.cq - first.cq, dirt.data(), abi::kCqeBytes);
+      f.fabric.Poke(2 * second.record - first.record, dirt.data(), abi::kRecordBytes);
+      const QpView third = f.fabric.ConnectPair(0, 1, spec).first;
+      BOOST_TEST_REQUIRE(third.cq == 2 * second.cq - first.cq);
+      BOOST_TEST_REQUIRE(third.record == 2 * second.record - first.record);
+      BOOST_TEST(f.fabric.Read<uint8_t>(third.cq + 63) == abi::kCqeInitialOpOwn);
+      const FabricRun run = f.RunOne([&](SimPort& port) {
+        const QpTable table{&third, 1, 0, 1, 0};
+        TestEndpoint<> endpoint(port, table);
+        BOOST_TEST(endpoint.Quiet(kThisQp).Ok());
+        BOOST_TEST(port.Now() < kMillisecond);
+        const uint64_t word = 7;
+        endpoint.PutInline(f.remote.Remote(0), &word, 8);
+        BOOST_TEST(endpoint.Quiet(kThisQp).Ok());
+        BOOST_TEST(port.Now() > 100 * kMicrosecond);
+      });
+      BOOST_TEST(run.ok, run.error);
+      BOOST_TEST(f.fabric.Counters(0).cqes == 1u);
+      BOOST_TEST(f.fabric.Counters(0).wqes == 1u);
+      BOOST_TEST(abi::Swap32(f.fabric.Read<uint32_t>(third.record + 4)) == 1u);
+      BOOST_TEST(RingWasSound(f.fabric));
+    }
   }
 }
 
 // O-10: many warps drain one collapsed CQ at once and mix up its indices. Here each looks on its
-// own, and the shared index only ever rises.
+// own, and the shared index only ever rises: for puts, and for gets, which nobody reads too early.
 BOOST_AUTO_TEST_CASE(ManyBlocksDrainOneCqAndEachGetsItsOwnWord) {
-  constexpr uint32_t kThreads = 1024;
-  FabricFixture f({.stack_bytes = 32 * 1024}, {.depth_wqebbs = 1024, .shared = true});
-  std::vector<uint64_t> words(kThreads);
-  for (uint64_t i = 0; i < kThreads; ++i) words[i] = i * 1'000'003 + 1;
-  f.fabric.Poke(f.remote.address, words.data(), kThreads * 8);
-  f.fabric.Launch(0, {kThreads, 64, 8}, [&](SimPort& port) {
-    TestEndpoint<OrderGpuFence, OrderedHandoff> endpoint(port, f.table);
-    const uint64_t at = port.ThreadIndex() * 8;
-    for (int round = 0; round < 2; ++round) {
-      const Posted get = endpoint.Get(f.local.Local(at, 8), f.remote.Remote(at));
-      BOOST_TEST(get.status.Ok());
-      BOOST_TEST(endpoint.Quiet(kThisQp).Ok());
-      uint64_t found = 0;
-      port.LoadPayload(&found, f.local.address + at, 8);
-      BOOST_TEST(found == words[port.ThreadIndex()]);
-    }
-  });
-  const FabricRun run = f.fabric.Run();
-  BOOST_TEST(run.ok, run.error);
-  BOOST_TEST(f.fabric.Read<uint64_t>(f.qps.first.completed.address) == 2 * kThreads);
-  BOOST_TEST(f.fabric.ViolationCount() == 0u);
+  constexpr uint32_t kBlock = 256;
+  const uint32_t threads = kBlock * static_cast<uint32_t>(Sized(4, 1024));
+  for (const bool gets : {false, true}) {
+    FabricFixture f({.stack_bytes = 32 * 1024}, {.depth_wqebbs = 1024, .shared = true});
+    std::vector<uint32_t> words(threads);
+    for (uint32_t i = 0; i < threads; ++i) words[i] = i * 1'000'003 + 1;
+    if (gets) f.fabric.Poke(f.remote.address, words.data(), threads * 4);
+    uint64_t wrong = 0;
+    f.fabric.Launch(0, {threads, kBlock, 1}, [&](SimPort& port) {
+      TestEndpoint<OrderGpuFence, OrderedHandoff> endpoint(port, f.table);
+      const uint32_t mine = words[port.ThreadIndex()];
+      const uint64_t at = port.ThreadIndex() * 4;
+      const Posted posted = gets ? endpoint.Get(f.local.Local(at, 4), f.remote.Remote(at))
+                                 : endpoint.PutInline(f.remote.Remote(at), &mine, 4);
+      wrong += posted.status.Ok() && endpoint.Quiet(kThisQp).Ok() ? 0 : 1;
+      uint32_t found = mine;
+      if (gets) port.LoadPayload(&found, f.local.address + at, 4);
+      wrong += found == mine ? 0 : 1;
+    });
+    const FabricRun run = f.fabric.Run();
+    BOOST_TEST(run.ok, run.error);
+    BOOST_TEST(wrong == 0u);
+    const std::vector<uint8_t> arrived = f.BytesAt(f.remote.address, threads * 4);
+    BOOST_TEST(std::memcmp(arrived.data(), words.data(), threads * 4) == 0);
+    BOOST_TEST(f.fabric.Read<uint64_t>(f.qps.first.completed.address) == threads);
+    BOOST_TEST(f.fabric.ViolationCount() == 0u);
+  }
 }
 
 // O-11: a quiet waits for what was announced when it looked, and another warp announces the
@@ -92,13 +115,14 @@ BOOST_AUTO_TEST_CASE(AQuietCoversTheCallersOwnGetOnASharedQp) {
     rules.push_back(rule);
   }
   FabricFixture f({.faults = rules}, {.depth_wqebbs = 64, .batch = 4, .shared = true});
+  const uint64_t rounds = Sized(300, 12'500);  // of each of 8 warps
   constexpr uint64_t kKnown = 0x123456789abcdef0;
   constexpr uint64_t kPoison = 0xdead;
   f.fabric.Poke(f.remote.address, &kKnown, 8);
   f.fabric.Launch(0, {8, 1, 1}, [&](SimPort& port) {
     TestEndpoint<OrderGpuFence, OrderedHandoff> endpoint(port, f.table);
     const uint64_t at = f.local.address + port.ThreadIndex() * 64;
-    for (int round = 0; round < 300; ++round) {
+    for (uint64_t round = 0; round < rounds; ++round) {
       port.StorePayload(at, &kPoison, 8);
       endpoint.Get(f.local.Local(port.ThreadIndex() * 64, 8), f.remote.Remote(0));
       BOOST_REQUIRE(endpoint.Quiet(kThisQp).Ok());

@@ -2,6 +2,8 @@
 // QPs that have been in use for long.
 #pragma once
 
+#include <cstdlib>
+#include <string_view>
 #include <vector>
 
 #include "tests/scenarios/raw_post.h"
@@ -16,6 +18,12 @@ inline constexpr auto kThisQp = CompletionScope::kSelectedQp;
 inline constexpr uint64_t kMicrosecond = 1'000'000;  // of virtual time, in picoseconds
 inline constexpr uint64_t kMillisecond = 1000 * kMicrosecond;
 inline constexpr uint64_t kSecond = 1000 * kMillisecond;
+
+// How large a scenario is: as in the report that it comes from where RINGPOST_SCENARIOS=full.
+inline uint64_t Sized(uint64_t usual, uint64_t full) {
+  const char* size = std::getenv("RINGPOST_SCENARIOS");
+  return size != nullptr && std::string_view(size) == "full" ? full : usual;
+}
 
 // A fault at WQE `wqe` of the node 0's QPs.
 inline sim::FaultRule FaultAt(sim::FaultWhere where, sim::FaultKind kind, uint64_t wqe,

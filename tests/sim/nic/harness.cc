@@ -28,8 +28,8 @@ constexpr uint32_t kAttributesOf[][3] = {
 
 }  // namespace
 
-Harness::Harness(const RnicConfig& config, uint64_t seed)
-    : a(WithSlot(config, 1), 1), b(WithSlot(config, 2), 2), random(seed) {
+Harness::Harness(const RnicConfig& config, uint64_t seed, uint64_t memory)
+    : a(WithSlot(config, 1), 1, memory), b(WithSlot(config, 2), 2, memory), random(seed) {
   base.path_mtu = std::min(config.mtu, 1024u);
   base.access = kMayWriteRemotely | kMayReadRemotely | kMayUseAtomics;
   base.timeout = 14;
@@ -50,7 +50,7 @@ End Harness::MakeEnd(Side& side, const EndOptions& options) {
   end.stride = options.stride;
   end.cq_entries = options.cq_entries;
   const auto make_cq = [&](uint64_t* ring, uint64_t* record) {
-    *ring = side.memory.Allocate(uint64_t{options.cq_entries} * 64);
+    *ring = side.memory.Allocate(uint64_t{options.cq_entries} * 64, PlainMemory::Kind::kCqes);
     *record = side.memory.Allocate(8);
     std::memset(side.memory.At(*ring), 0xf1, uint64_t{options.cq_entries} * 64);
     return side.nic
@@ -112,7 +112,7 @@ Pipe Harness::Connect(const EndOptions& options, const EndOptions& remote) {
 }
 
 Buffer Harness::Register(Side& side, uint64_t bytes, uint8_t rights) {
-  Buffer buffer{&side, side.memory.Allocate(bytes), 0};
+  Buffer buffer{&side, side.memory.Allocate(bytes, PlainMemory::Kind::kPayload), 0};
   buffer.key = side.nic.Keys().Register({buffer.address, buffer.address, bytes, side.pd, rights});
   return buffer;
 }

@@ -28,8 +28,8 @@ struct WireFaults {
 };
 
 struct Side {
-  Side(const RnicConfig& config, uint16_t lid)
-      : memory(0x10000, 1 << 20), nic(config, memory), pd(nic.Keys().AllocatePd()) {
+  Side(const RnicConfig& config, uint16_t lid, uint64_t bytes)
+      : memory(0x10000, bytes), nic(config, memory), pd(nic.Keys().AllocatePd()) {
     address.lid = lid;
   }
   PlainMemory memory;
@@ -85,7 +85,7 @@ struct Pipe {
 };
 
 struct Harness {
-  explicit Harness(const RnicConfig& config = {}, uint64_t seed = 1);
+  explicit Harness(const RnicConfig& config = {}, uint64_t seed = 1, uint64_t memory = 1 << 20);
 
   End MakeEnd(Side& side, const EndOptions& options);
   // To RTS, towards `peer`; what the type does not have is left out.

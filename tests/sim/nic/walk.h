@@ -18,6 +18,7 @@ struct Coverage {
   std::map<std::string, uint64_t> transitions;
   uint64_t operations = 0, recoveries = 0;
   uint64_t lost = 0, repeated = 0, reordered = 0;
+  uint64_t corrupted[3] = {};  // answers: too long, an error of the responder's, never ready
 };
 
 class Walk {

@@ -161,6 +161,7 @@ void Walk::PostMasked(Peer& peer, Posted& posted, uint8_t flags) {
 // From now on answers come back as they should not; which WQE it hits is open.
 void Walk::Corrupt(Peer&) {
   const uint64_t how = Draw(3);
+  ++coverage_.corrupted[how];
   const abi::Syndrome hit[] = {abi::Syndrome::kBadResponse, abi::Syndrome::kRemoteOperation,
                                abi::Syndrome::kRnrRetryExceeded};
   accepted_ |= 1u << static_cast<int>(hit[how]);
