@@ -46,8 +46,9 @@ std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Plat
   return std::make_unique<Fabric>(platform, options);
 }
 
-Result<std::unique_ptr<Nic>> MakeLiveNic(const config::Config& config) {
-  return OpenConfiguredLiveNic(config);
+Result<std::unique_ptr<LiveNic>> MakeLiveNic(const config::Config& config,
+                                             const sim::Platform& platform, uint32_t rank) {
+  return OpenConfiguredLiveNic(config, platform, rank);
 }
 
 }  // namespace ringpost

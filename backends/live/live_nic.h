@@ -61,6 +61,11 @@ class LiveNic final : public Nic {
   // The `wqe`-th WQE (from 0) fetched from this QP completes in error.
   Result<bool> InjectError(uint32_t qpn, uint64_t wqe, abi::Syndrome syndrome);
 
+  // Where other NICs find this one, for their Meet(). In shared memory there is nothing to say.
+  std::string Whereabouts() const { return {}; }
+  Result<bool> Meet(const std::string&) { return true; }
+
+  const LiveNicOptions& Options() const { return options_; }
   Result<LiveCounters> Counters();
   // Empty while its thread runs.
   std::string Failure() const { return service_->Failure(); }

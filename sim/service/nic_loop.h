@@ -34,6 +34,16 @@ struct LoopCounters {
   uint64_t lost = 0;       // of these, given up
 };
 
+// visit(name, value) for each, as the JSON of a run names them.
+template <class F>
+void ForEachCounter(const LoopCounters& counters, F&& visit) {
+  visit("loop_turns", counters.turns);
+  visit("loop_idle_turns", counters.idle_turns);
+  visit("loop_doorbells", counters.doorbells);
+  visit("loop_packets_held", counters.held);
+  visit("loop_packets_lost", counters.lost);
+}
+
 class NicLoop {
  public:
   using Time = std::chrono::steady_clock::time_point;
