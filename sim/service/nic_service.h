@@ -31,6 +31,7 @@ struct ServiceOptions {
   int core = -1;  // the only one it may use; -1: any
   std::chrono::nanoseconds sleep{50'000};
   NicLoop::OnEvent on_event = {};  // on the NIC's thread
+  LoopOverlay overlay = {};
 };
 
 class NicService {
