@@ -72,7 +72,8 @@ void RunKind(Machine& machine, const config::Config& config, RunResult& result, 
   }
 }
 
-void AddLiveCounters(LiveMachine& machine, RunResult& result, Outcome& outcome) {
+void AddLiveCounters(LiveMachine& machine, const config::Config& config, RunResult& result,
+                     Outcome& outcome) {
   for (uint32_t rank = 0; rank < machine.Ranks(); ++rank) {
     if (!machine.Owns(rank)) continue;
     const Result<LiveCounters> counters = machine.live_nic(rank).Counters();
@@ -83,6 +84,11 @@ void AddLiveCounters(LiveMachine& machine, RunResult& result, Outcome& outcome) 
     ForEachCounter(counters.Value().nic, add);
     ForEachCounter(counters.Value().loop, add);
     ForEachCounter(counters.Value().port, add);
+    ForEachCounter(counters.Value().faults, add);
+    const auto& pace = counters.Value().pace;
+    if (rank != 0 || config.live.pace == config::LivePace::kOff) continue;
+    result.pace = {pace.held, pace.late, static_cast<double>(pace.late_median_ns) / 1e3,
+                   static_cast<double>(pace.late_max_ns) / 1e3};
   }
 }
 
@@ -97,7 +103,7 @@ RunResult RunLive(const config::Config& config, const sim::Platform& platform,
   } else {
     LiveMachine& machine = *made.Value();
     RunKind(machine, config, result, outcome);
-    AddLiveCounters(machine, result, outcome);
+    AddLiveCounters(machine, config, result, outcome);
     result.circumstances = CircumstancesOf(config, machine);
     // The others learn of a failure here, and this rank of theirs.
     if (!outcome.ok) machine.Abort(outcome.error);

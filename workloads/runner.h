@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,9 +31,18 @@ struct Circumstance {
   std::string value;
 };
 
+// Of completions that a live NIC held until the platform's time for them.
+struct PaceResult {
+  uint64_t held = 0;
+  uint64_t late = 0;  // came after that time
+  double late_median_us = 0;
+  double late_max_us = 0;
+};
+
 struct RunResult {
   bool measured = false;  // in real time; else simulated
   std::vector<Circumstance> circumstances;
+  std::optional<PaceResult> pace;  // of rank 0
   std::vector<Metric> metrics;
   std::vector<std::pair<std::string, uint64_t>> counters;
   std::vector<std::string> violations;  // reports of the ordering checker, one line each

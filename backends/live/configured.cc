@@ -1,8 +1,11 @@
 #include "backends/live/configured.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <utility>
+
+#include "sim/cost/cost_table.h"
 
 namespace ringpost {
 namespace {
@@ -30,10 +33,19 @@ Idle IdleOf(const config::Config& config) {
   return CoresOfThisProcess() > threads ? Idle::kSpin : Idle::kYield;
 }
 
+sim::service::PaceSpec PaceOf(const config::Config& config, const sim::Platform& platform) {
+  sim::service::PaceSpec pace;
+  pace.costs = sim::MakeCostTable(platform, config.gpu.sm_clock_mhz);
+  pace.queues_on_gpu = config.transport.placement == Placement::kGpu;
+  return pace;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<LiveNic>> OpenConfiguredLiveNic(const config::Config& config,
-                                                       const sim::Platform&, uint32_t rank) {
+                                                       const sim::Platform& platform,
+                                                       const std::vector<sim::FaultRule>& faults,
+                                                       uint32_t rank) {
   LiveNicOptions options;
   options.gpu_is_host = true;
   if (config.nic.behaviour == config::NicBehaviour::kStrict) {
@@ -43,7 +55,19 @@ Result<std::unique_ptr<LiveNic>> OpenConfiguredLiveNic(const config::Config& con
   if (config.live.nic_core) {
     options.service.core = static_cast<int>(*config.live.nic_core + rank);
   }
-  return LiveNic::OpenOn({}, options);
+  if (config.live.pace == config::LivePace::kPlatform) {
+    options.service.overlay.pace = PaceOf(config, platform);
+  }
+  options.service.overlay.faults = {faults, rank, config.seed};
+  if (config.live.wire == config::LiveWire::kSharedMemory) return LiveNic::OpenOn({}, options);
+  if (platform.link_layer != "roce") {
+    return Error{
+        fmt::format("live.wire: udp carries RoCEv2, and the link of platform {} is "
+                    "InfiniBand; use shared_memory, or a platform with link_layer: roce",
+                    config.platform)};
+  }
+  options.lid = static_cast<uint16_t>(rank + 1);
+  return LiveNic::OpenUdp({config.live.address, 0}, options);
 }
 
 }  // namespace ringpost

@@ -3,18 +3,22 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "backends/live/live_nic.h"
 #include "configs/schema/config.h"
 #include "sim/cost/platform.h"
+#include "sim/wire/faults.h"
 #include "transport/result.h"
 
 namespace ringpost {
 
 // In shared memory: a slot of this user's machine, where every process that calls it is a peer of
-// the others. GPU memory is host memory, as the kernels are host threads.
+// the others. By UDP: a NIC that has yet to Meet() its peers. GPU memory is host memory, as the
+// kernels are host threads.
 Result<std::unique_ptr<LiveNic>> OpenConfiguredLiveNic(const config::Config& config,
                                                        const sim::Platform& platform,
+                                                       const std::vector<sim::FaultRule>& faults,
                                                        uint32_t rank);
 
 }  // namespace ringpost

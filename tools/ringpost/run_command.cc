@@ -35,7 +35,8 @@ std::string ViolationText(const workloads::RunResult& result) {
 }
 
 // What must hold between options and configuration.
-void Check(const RunArguments& arguments, const config::Config& config) {
+void Check(const RunArguments& arguments, const Experiment& experiment) {
+  const config::Config& config = experiment.loaded.config;
   const bool one_of_many = arguments.rank || arguments.ranks || !arguments.rendezvous.empty();
   const std::string ranks = std::to_string(config.ranks);
   if (config.backend != config::Backend::kLive) {
@@ -45,6 +46,12 @@ void Check(const RunArguments& arguments, const config::Config& config) {
     }
     if (one_of_many) Refuse("--rank", "the simulator is one process", right);
     return;
+  }
+  if (config.live.wire == config::LiveWire::kUdp && experiment.platform.link_layer != "roce") {
+    throw config::ConfigError(
+        experiment.loaded.PositionOf("live.wire"), "live.wire",
+        {"udp carries RoCEv2, and the link of platform " + config.platform + " is InfiniBand",
+         "use shared_memory, or a platform with link_layer: roce"});
   }
   if (!arguments.trace.empty()) Refuse("--trace", "backend live has no trace", "leave it out");
   if (!arguments.pcap.empty()) Refuse("--pcap", "backend live has no capture", "leave it out");
@@ -112,6 +119,13 @@ std::string ResultText(const Experiment& experiment, const workloads::RunResult&
   for (const auto& [name, count] : result.counters) {
     text += fmt::format("{:<28} {:>12}\n", name, count);
   }
+  if (result.pace) {
+    text += fmt::format(
+        "pace: {} of {} completions came later than the platform's; median {:.3f} us, most {:.3f} "
+        "us\n",
+        result.pace->late, result.pace->late + result.pace->held, result.pace->late_median_us,
+        result.pace->late_max_us);
+  }
   if (!result.limited_by.empty()) text += fmt::format("limited by: {}\n", result.limited_by);
   // The ordering checker watches simulated memory alone.
   return result.measured ? text : text + ViolationText(result);
@@ -135,6 +149,12 @@ std::string ResultJson(const Experiment& experiment, const workloads::RunResult&
   }
   json["counters"] = Json::object();
   for (const auto& [name, count] : result.counters) json["counters"][name] = count;
+  if (result.pace) {
+    json["pace"] = {{"held", result.pace->held},
+                    {"late", result.pace->late},
+                    {"late_median_us", result.pace->late_median_us},
+                    {"late_max_us", result.pace->late_max_us}};
+  }
   if (!result.measured) {
     json["limited_by"] = result.limited_by;
     json["violations"] = {{"count", result.violation_count}, {"reports", result.violations}};
@@ -148,7 +168,7 @@ std::string ResultJson(const Experiment& experiment, const workloads::RunResult&
 
 int RunRunCommand(const RunArguments& arguments, std::ostream& out) {
   const Experiment experiment = LoadExperiment(MakeSources(arguments.options));
-  Check(arguments, experiment.loaded.config);
+  Check(arguments, experiment);
   std::optional<OutputFile> json;
   std::optional<OutputFile> trace;
   std::optional<OutputFile> pcap;
