@@ -2,13 +2,14 @@
 
 import json
 import os
+import re
 import socket
 import tempfile
 import threading
 import unittest
 
 from tests import case_report
-from tests.cli.program import ringpost
+from tests.cli.program import ROOT, ringpost
 
 # What a machine with two busy cores does in well under a second.
 WORKLOADS = {
@@ -87,6 +88,71 @@ class Live(unittest.TestCase):
         self.assertNotIn("round_trip_p50", runs[1].stdout)
         self.assertRegex(runs[1].stdout, r"nic1\.wqes +210\n")
 
+    def roce_platform(self):
+        """The path of a platform like p_ib, but with Ethernet."""
+        path = os.path.join(self.folder, "roce.yaml")
+        with open(os.path.join(ROOT, "configs/platforms/p_ib.yaml"), encoding="utf-8") as file:
+            text = file.read()
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace("link_layer: infiniband", "link_layer: roce"))
+        return path
+
+    def test_two_processes_exchange_frames_over_udp(self):
+        udp = f"backend: live\nplatform: {self.roce_platform()}\nlive: {{poll: yield, wire: udp}}\n"
+        for name, (text, _) in WORKLOADS.items():
+            _, result = self.run_json(udp + text, "--processes", "2")
+            self.check(name, result)
+            self.assertGreater(result["counters"]["nic0.port_received"], 0)
+            self.assertEqual(result["counters"]["nic0.port_bad_frames"], 0)
+
+    def test_ranks_of_one_process_exchange_frames_over_udp(self):
+        udp = f"backend: live\nplatform: {self.roce_platform()}\nlive: {{poll: yield, wire: udp}}\n"
+        _, result = self.run_json(udp + WORKLOADS["round_trip"][0])
+        self.check("round_trip", result)
+
+    def test_udp_refuses_an_infiniband_platform_in_one_line(self):
+        self.assert_refused("backend: live\nlive: {wire: udp}", "link_layer: roce")
+
+    def test_each_fault_of_the_wire_strikes_and_nothing_is_lost(self):
+        text = "backend: live\n" + POLITE + WORKLOADS["message_rate"][0]
+        for kind, counter in (("drop", "dropped"), ("delay", "delayed"), ("reorder", "reordered"),
+                              ("duplicate", "duplicated"), ("corrupt", "corrupted")):
+            # A lost packet costs a timeout of 134 ms.
+            rule = (f"{{where: wire, kind: {kind}, amount: 20 us, probability: 20 %, count: 5, "
+                    "at: {rank: 0}}")
+            _, result = self.run_json(text + "\nfaults: {rules: [" + rule + "]}")
+            self.check("message_rate", result)
+            struck = result["counters"]["nic0.faults_" + counter]
+            self.assertEqual(struck, 5, kind)
+            self.assertEqual(result["counters"]["nic1.faults_" + counter], 0)
+            if kind in ("drop", "corrupt"):
+                self.assertGreater(result["counters"]["nic0.packets_retransmitted"], 0)
+
+    def test_a_paced_run_says_how_many_completions_were_late(self):
+        stdout, result = self.run_json("backend: live\nlive: {poll: yield, pace: platform}\n"
+                                       + WORKLOADS["put_latency"][0])
+        pace = result["pace"]
+        self.assertEqual(pace["held"] + pace["late"], 210)
+        self.assertGreaterEqual(pace["late_max_us"], pace["late_median_us"])
+        self.assertRegex(stdout, rf"pace: {pace['late']} of 210 completions came later")
+        # No completion comes before the platform's: here, 3.3 us after the doorbell.
+        self.assertGreater(result["metrics"]["doorbell_to_cqe"]["value"], 2)
+
+    def test_a_platform_slower_than_this_machine_holds_every_completion(self):
+        path = os.path.join(self.folder, "slow.yaml")
+        with open(os.path.join(ROOT, "configs/platforms/p_ib.yaml"), encoding="utf-8") as file:
+            text = file.read()
+        slow = re.sub(r"(doorbell_delivery: {value: )[0-9.]+ ns", r"\g<1>200000000 ns", text)
+        self.assertNotEqual(slow, text)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(slow)
+        _, result = self.run_json(f"""backend: live
+platform: {path}
+live: {{poll: yield, pace: platform}}
+workload: {{operations: 8, warm_up: 2}}""")
+        self.assertEqual(result["pace"]["held"], 4)
+        self.assertGreater(result["metrics"]["doorbell_to_cqe"]["value"], 200_000)
+
     def assert_refused(self, text, remedy, *arguments):
         run = ringpost("run", self.write(text), *arguments)
         self.assertEqual((run.returncode, run.stdout), (2, ""), run.stderr)
@@ -101,7 +167,8 @@ class Live(unittest.TestCase):
                             "transport: {qps_per_peer: 2048}", "1024")
         self.assert_refused(live + "workload: {threads: 2}\ntransport: {qps_per_peer: 2}",
                             "message_rate")
-        self.assert_refused(live + "faults: {rules: [{where: doorbell, kind: drop}]}", "backend sim")
+        self.assert_refused(live + "faults: {rules: [{where: doorbell, kind: drop}]}",
+                            "backend sim")
         self.assert_refused(
             live + "faults: {rules: [{where: wire, kind: link_down, amount: 1 ms}]}", "backend sim")
         self.assert_refused("seed: 1", "live", "--processes", "2")
