@@ -68,6 +68,8 @@ class NicService {
 
   const ServiceOptions options_;
   NicLoop loop_;
+  // Both relaxed, as neither passes anything on: what the thread did is ordered by its end (join),
+  // and commands are handed over under mutex_. They only say that it is time to look.
   std::atomic<bool> stop_{false};
   std::atomic<bool> has_commands_{false};
   mutable std::mutex mutex_;

@@ -149,7 +149,7 @@ class Live(unittest.TestCase):
         _, result = self.run_json(f"""backend: live
 platform: {path}
 live: {{poll: yield, pace: platform}}
-workload: {{operations: 8, warm_up: 2}}""")
+workload: {{operations: 3, warm_up: 1}}""")
         self.assertEqual(result["pace"]["held"], 4)
         self.assertGreater(result["metrics"]["doorbell_to_cqe"]["value"], 200_000)
 
