@@ -1,6 +1,7 @@
 #include "backends/make_nic.h"
 
 #include <utility>
+#include <vector>
 
 #include "backends/live/configured.h"
 #include "configs/schema/rnic.h"
@@ -27,6 +28,12 @@ sim::FaultRule RuleOf(const config::FaultRule& rule) {
   return made;
 }
 
+std::vector<sim::FaultRule> RulesOf(const config::Config& config) {
+  std::vector<sim::FaultRule> rules;
+  for (const config::FaultRule& rule : config.faults.rules) rules.push_back(RuleOf(rule));
+  return rules;
+}
+
 }  // namespace
 
 std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Platform& platform,
@@ -44,12 +51,13 @@ std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Plat
   options.stack_memory_bytes = config.engine.stack_memory_bytes;
   options.trace = trace;
   options.tap = std::move(tap);
-  for (const config::FaultRule& rule : config.faults.rules) options.faults.push_back(RuleOf(rule));
+  options.faults = RulesOf(config);
   return std::make_unique<Fabric>(platform, options);
 }
 
-Result<std::unique_ptr<Nic>> MakeLiveNic(const config::Config& config) {
-  return OpenConfiguredLiveNic(config);
+Result<std::unique_ptr<LiveNic>> MakeLiveNic(const config::Config& config,
+                                             const sim::Platform& platform, uint32_t rank) {
+  return OpenConfiguredLiveNic(config, platform, RulesOf(config), rank);
 }
 
 }  // namespace ringpost

@@ -3,10 +3,10 @@
 
 #include <memory>
 
+#include "backends/live/live_nic.h"
 #include "backends/sim/fabric.h"
 #include "configs/schema/config.h"
 #include "sim/cost/platform.h"
-#include "transport/nic.h"
 #include "transport/result.h"
 
 namespace ringpost {
@@ -15,7 +15,8 @@ namespace ringpost {
 std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Platform& platform,
                                    bool trace, sim::PacketTap tap = {});
 
-// The same in real time: this process's NIC.
-Result<std::unique_ptr<Nic>> MakeLiveNic(const config::Config& config);
+// The same in real time: the NIC of one rank, with a thread of this process.
+Result<std::unique_ptr<LiveNic>> MakeLiveNic(const config::Config& config,
+                                             const sim::Platform& platform, uint32_t rank);
 
 }  // namespace ringpost

@@ -6,11 +6,11 @@
 
 namespace ringpost::workloads {
 
-void RunPutLatency(Fabric& fabric, const config::Config& config, RunResult& result,
+void RunPutLatency(Machine& machine, const config::Config& config, RunResult& result,
                    Outcome& outcome);
-void RunRoundTrip(Fabric& fabric, const config::Config& config, RunResult& result,
+void RunRoundTrip(Machine& machine, const config::Config& config, RunResult& result,
                   Outcome& outcome);
-void RunMessageRate(Fabric& fabric, const config::Config& config, RunResult& result,
+void RunMessageRate(Machine& machine, const config::Config& config, RunResult& result,
                     Outcome& outcome);
 
 }  // namespace ringpost::workloads

@@ -8,10 +8,10 @@
 
 namespace ringpost::workloads {
 
-// Starts `kernel.template operator()<Publication, Ordering>(port)` on rank `rank`'s GPU. False if
-// the configuration names a pair that is not built.
+// Starts `kernel.template operator()<Publication, Ordering>(port, thread)` on the threads of rank
+// `rank`, where that is here. False if the configuration names a pair that is not built.
 template <class Kernel>
-bool LaunchOn(Fabric& fabric, uint32_t rank, const config::Config& config, uint32_t threads,
+bool LaunchOn(Machine& machine, uint32_t rank, const config::Config& config, uint32_t threads,
               Kernel kernel) {
   sim::LaunchShape shape;
   shape.threads = threads;
@@ -19,9 +19,16 @@ bool LaunchOn(Fabric& fabric, uint32_t rank, const config::Config& config, uint3
   shape.threads_per_block = ThreadsPerBlock(config, threads);
   return VisitPair(NameOf(config.transport.publication), NameOf(config.transport.ordering),
                    [&]<class Publication, class Ordering>() {
-                     fabric.Launch(rank, shape, [kernel](SimPort& port) mutable {
-                       kernel.template operator()<Publication, Ordering>(port);
-                     });
+                     if (!machine.Owns(rank)) return;
+                     machine.Launch(rank, shape,
+                                    {[kernel](SimPort& port) mutable {
+                                       kernel.template operator()<Publication, Ordering>(
+                                           port, port.ThreadIndex());
+                                     },
+                                     [kernel](HostPort& port, uint32_t thread) mutable {
+                                       kernel.template operator()<Publication, Ordering>(port,
+                                                                                         thread);
+                                     }});
                    });
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <string>
+#include <utility>
 
 #include "transport/status.h"
 
@@ -12,12 +14,16 @@ struct Outcome {
   bool ok = true;
   std::string error;
 
+  // Any thread may call; the rest is read when no kernel runs.
   void Fail(std::string what) {
+    const std::lock_guard<std::mutex> lock(mutex);
     if (ok) error = std::move(what);
     ok = false;
   }
   // False, and noted, when the completion is not good.
   bool Expect(const Completion& completion, const char* what);
+
+  std::mutex mutex;
 };
 
 }  // namespace ringpost::workloads

@@ -25,6 +25,12 @@ struct PutLatencySamples {
   Samples issue;
   Samples completion;
   Samples doorbell_to_cqe;
+
+  void Add(const PutLatencySamples& other) {
+    issue.Add(other.issue);
+    completion.Add(other.completion);
+    doorbell_to_cqe.Add(other.doorbell_to_cqe);
+  }
 };
 
 template <class P, class Publication, class Ordering>

@@ -15,11 +15,10 @@ struct Kernel {
   const std::vector<MessageRateArguments>* arguments;
   std::vector<ThreadRate>* rates;
   Outcome* outcome;
-  template <class Publication, class Ordering>
-  void operator()(SimPort& port) {
-    const uint32_t thread = port.ThreadIndex();
-    MessageRateKernel<SimPort, Publication, Ordering>(port, (*arguments)[thread], (*rates)[thread],
-                                                      *outcome);
+  template <class Publication, class Ordering, class P>
+  void operator()(P& port, uint32_t thread) {
+    MessageRateKernel<P, Publication, Ordering>(port, (*arguments)[thread], (*rates)[thread],
+                                                *outcome);
   }
 };
 
@@ -49,16 +48,15 @@ Layout LayoutOf(const config::Config& config) {
 }
 
 // A cooperative QP is shared when more than one warp uses it; a small block makes small warps.
-bool Shares(const config::Config& config, const Layout& layout) {
+bool Shares(const Machine& machine, const config::Config& config, const Layout& layout) {
   if (config.transport.publication != config::Publication::kCooperative) {
     return layout.threads_per_qp > 1;
   }
-  const uint32_t warp = std::min(sim::kLanesPerWarp, ThreadsPerBlock(config, layout.threads));
-  return layout.threads_per_qp > warp;
+  return layout.threads_per_qp > machine.WarpLanes(ThreadsPerBlock(config, layout.threads));
 }
 
 // Every slot must hold the word of the last message that went there.
-void CheckPayload(Fabric& fabric, const std::vector<MessageRateArguments>& threads,
+void CheckPayload(Machine& machine, const std::vector<MessageRateArguments>& threads,
                   Outcome& outcome) {
   uint64_t wrong = 0;
   for (const MessageRateArguments& a : threads) {
@@ -66,7 +64,7 @@ void CheckPayload(Fabric& fabric, const std::vector<MessageRateArguments>& threa
     for (uint64_t slot = 0; slot < a.slots && slot < total; ++slot) {
       const uint64_t last = total - 1 - (total - 1 - slot) % a.slots;
       const uint64_t expected = PayloadWord(a.thread, a.source.address == 0 ? last : 0);
-      if (fabric.Read<uint64_t>(a.target.address + slot * a.stride) != expected) ++wrong;
+      if (machine.Read<uint64_t>(a.target.address + slot * a.stride) != expected) ++wrong;
     }
   }
   if (wrong > 0) outcome.Fail(fmt::format("{} payload words at the target are wrong", wrong));
@@ -97,7 +95,7 @@ void AddRate(const std::vector<MessageRateArguments>& arguments,
   double per_second = 0;
   for (size_t i = 0; i < rates.size(); ++i) {
     per_second += static_cast<double>(arguments[i].operations) * 1e12 /
-                  static_cast<double>(rates[i].end - rates[i].start);
+                  static_cast<double>(std::max<uint64_t>(1, rates[i].end - rates[i].start));
   }
   result.metrics.push_back({"message_rate", per_second / 1e6, "M msg/s"});
   result.metrics.push_back({"message_rate_per_qp", per_second / 1e6 / qps, "M msg/s"});
@@ -105,35 +103,37 @@ void AddRate(const std::vector<MessageRateArguments>& arguments,
 
 }  // namespace
 
-void RunMessageRate(Fabric& fabric, const config::Config& config, RunResult& result,
+void RunMessageRate(Machine& machine, const config::Config& config, RunResult& result,
                     Outcome& outcome) {
   const Layout layout = LayoutOf(config);
-  const Pairing pairing = ConnectRanks(fabric, config, layout.qps, Shares(config, layout), outcome);
+  const Pairing pairing =
+      ConnectRanks(machine, config, layout.qps, Shares(machine, config, layout), outcome);
   const RegisteredMemory source =
-      AllocateOn(fabric, 0, Placement::kGpu, uint64_t{layout.threads} * layout.stride, outcome);
-  const RegisteredMemory target = AllocateOn(
-      fabric, 1, Placement::kGpu, uint64_t{layout.threads} * layout.slots * layout.stride, outcome);
+      AllocateOn(machine, 0, Placement::kGpu, uint64_t{layout.threads} * layout.stride, outcome);
+  const RegisteredMemory target =
+      AllocateOn(machine, 1, Placement::kGpu,
+                 uint64_t{layout.threads} * layout.slots * layout.stride, outcome);
   if (!outcome.ok) return;
-  for (uint64_t thread = 0; thread < layout.threads; ++thread) {
+  for (uint64_t thread = 0; thread < layout.threads && machine.Owns(0); ++thread) {
     const uint64_t word = PayloadWord(thread, 0);
-    fabric.Poke(source.address + thread * layout.stride, &word, sizeof(word));
+    machine.Poke(source.address + thread * layout.stride, &word, sizeof(word));
   }
   std::vector<QpTable> tables;
   for (uint32_t qp = 0; qp < layout.qps; ++qp) tables.push_back(TableFor(pairing.first, qp));
   const std::vector<MessageRateArguments> arguments =
       ArgumentsOf(config, layout, tables, target, source);
   std::vector<ThreadRate> rates(layout.threads);
-  if (!LaunchOn(fabric, 0, config, layout.threads, Kernel{&arguments, &rates, &outcome})) {
+  if (!LaunchOn(machine, 0, config, layout.threads, Kernel{&arguments, &rates, &outcome})) {
     outcome.Fail("this pair of publication and ordering is not built");
     return;
   }
-  const FabricRun run = fabric.Run();
-  if (!run.ok) outcome.Fail(run.error);
+  const std::string wrong = machine.Run();
+  if (!wrong.empty()) outcome.Fail(wrong);
   if (!outcome.ok) return;
-  if (config.workload.payload_bytes >= sizeof(uint64_t)) {
-    CheckPayload(fabric, arguments, outcome);
+  if (machine.Owns(1) && config.workload.payload_bytes >= sizeof(uint64_t)) {
+    CheckPayload(machine, arguments, outcome);
   }
-  AddRate(arguments, rates, layout.qps, result);
+  if (machine.Owns(0)) AddRate(arguments, rates, layout.qps, result);
 }
 
 }  // namespace ringpost::workloads

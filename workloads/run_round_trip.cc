@@ -9,22 +9,22 @@ struct Kernel {
   const RoundTripArguments* arguments;
   Samples* samples;
   Outcome* outcome;
-  template <class Publication, class Ordering>
-  void operator()(SimPort& port) {
-    RoundTripKernel<SimPort, Publication, Ordering>(port, *arguments, *samples, *outcome);
+  template <class Publication, class Ordering, class P>
+  void operator()(P& port, uint32_t) {
+    RoundTripKernel<P, Publication, Ordering>(port, *arguments, *samples, *outcome);
   }
 };
 
 }  // namespace
 
-void RunRoundTrip(Fabric& fabric, const config::Config& config, RunResult& result,
+void RunRoundTrip(Machine& machine, const config::Config& config, RunResult& result,
                   Outcome& outcome) {
-  const Pairing pairing = ConnectRanks(fabric, config, 1, false, outcome);
+  const Pairing pairing = ConnectRanks(machine, config, 1, false, outcome);
   RegisteredMemory flags[2];
   RegisteredMemory sources[2];
   for (uint32_t rank = 0; rank < 2; ++rank) {
-    flags[rank] = AllocateOn(fabric, rank, Placement::kGpu, sizeof(uint64_t), outcome);
-    sources[rank] = AllocateOn(fabric, rank, Placement::kGpu, sizeof(uint64_t), outcome);
+    flags[rank] = AllocateOn(machine, rank, Placement::kGpu, sizeof(uint64_t), outcome);
+    sources[rank] = AllocateOn(machine, rank, Placement::kGpu, sizeof(uint64_t), outcome);
   }
   if (!outcome.ok) return;
   RoundTripArguments arguments[2];
@@ -38,13 +38,13 @@ void RunRoundTrip(Fabric& fabric, const config::Config& config, RunResult& resul
     a.warm_up = config.workload.warm_up;
     a.rounds = config.workload.warm_up + config.workload.operations;
     a.starts = rank == 0;
-    if (!LaunchOn(fabric, rank, config, 1, Kernel{&a, &samples, &outcome})) {
+    if (!LaunchOn(machine, rank, config, 1, Kernel{&a, &samples, &outcome})) {
       outcome.Fail("this pair of publication and ordering is not built");
       return;
     }
   }
-  const FabricRun run = fabric.Run();
-  if (!run.ok) outcome.Fail(run.error);
+  const std::string wrong = machine.Run();
+  if (!wrong.empty()) outcome.Fail(wrong);
   if (!outcome.ok || samples.Empty()) return;
   result.metrics.push_back({"round_trip_p50", samples.Median(), "us"});
   result.metrics.push_back({"round_trip_p99", samples.Percentile(99), "us"});

@@ -6,7 +6,9 @@
 #include <optional>
 
 #include "backends/sim/capture.h"
+#include "workloads/circumstances.h"
 #include "workloads/kinds.h"
+#include "workloads/sim_machine.h"
 
 namespace ringpost::workloads {
 namespace {
@@ -56,31 +58,74 @@ bool WriteTrace(const Fabric& fabric, const std::string& path) {
   return out.good();
 }
 
-void RunKind(Fabric& fabric, const config::Config& config, RunResult& result, Outcome& outcome) {
+void RunKind(Machine& machine, const config::Config& config, RunResult& result, Outcome& outcome) {
   switch (config.workload.kind) {
     case config::WorkloadKind::kPutLatency:
-      RunPutLatency(fabric, config, result, outcome);
+      RunPutLatency(machine, config, result, outcome);
       return;
     case config::WorkloadKind::kRoundTrip:
-      RunRoundTrip(fabric, config, result, outcome);
+      RunRoundTrip(machine, config, result, outcome);
       return;
     case config::WorkloadKind::kMessageRate:
-      RunMessageRate(fabric, config, result, outcome);
+      RunMessageRate(machine, config, result, outcome);
       return;
   }
 }
 
-}  // namespace
+void AddLiveCounters(LiveMachine& machine, const config::Config& config, RunResult& result,
+                     Outcome& outcome) {
+  for (uint32_t rank = 0; rank < machine.Ranks(); ++rank) {
+    if (!machine.Owns(rank)) continue;
+    const Result<LiveCounters> counters = machine.live_nic(rank).Counters();
+    if (!counters.Ok()) return outcome.Fail(counters.Message());
+    const auto add = [&](const char* name, uint64_t value) {
+      result.counters.emplace_back(fmt::format("nic{}.{}", rank, name), value);
+    };
+    ForEachCounter(counters.Value().nic, add);
+    ForEachCounter(counters.Value().loop, add);
+    ForEachCounter(counters.Value().port, add);
+    ForEachCounter(counters.Value().faults, add);
+    const auto& pace = counters.Value().pace;
+    if (rank != 0 || config.live.pace == config::LivePace::kOff) continue;
+    result.pace = {pace.held, pace.late, static_cast<double>(pace.late_median_ns) / 1e3,
+                   static_cast<double>(pace.late_max_ns) / 1e3};
+  }
+}
 
-RunResult Run(const config::Config& config, const sim::Platform& platform,
-              const RunOptions& options) {
+RunResult RunLive(const config::Config& config, const sim::Platform& platform,
+                  const RunOptions& options) {
+  RunResult result;
+  result.measured = true;
+  Outcome outcome;
+  const auto made = LiveMachine::Make(config, platform, options.ranks);
+  if (!made.Ok()) {
+    outcome.Fail(made.Message());
+  } else {
+    LiveMachine& machine = *made.Value();
+    RunKind(machine, config, result, outcome);
+    AddLiveCounters(machine, config, result, outcome);
+    result.circumstances = CircumstancesOf(config, machine);
+    // The others learn of a failure here, and this rank of theirs.
+    if (!outcome.ok) machine.Abort(outcome.error);
+    const auto ended =
+        machine.Exchange(std::vector<std::string>(machine.Ranks()), "the end of the run");
+    if (!ended.Ok()) outcome.Fail(ended.Message());
+  }
+  result.ok = outcome.ok;
+  result.error = outcome.error;
+  return result;
+}
+
+RunResult RunSimulated(const config::Config& config, const sim::Platform& platform,
+                       const RunOptions& options) {
   RunResult result;
   Outcome outcome;
   std::optional<WireCapture> capture;
   if (!options.pcap_file.empty()) capture.emplace(options.pcap_file, platform);
   const std::unique_ptr<Fabric> fabric = MakeFabric(config, platform, !options.trace_file.empty(),
                                                     capture ? capture->Tap() : sim::PacketTap());
-  RunKind(*fabric, config, result, outcome);
+  SimMachine machine(*fabric);
+  RunKind(machine, config, result, outcome);
   AddCounters(*fabric, result);
   result.limited_by = LimitingStage(*fabric);
   result.violations = fabric->Violations();
@@ -95,6 +140,14 @@ RunResult Run(const config::Config& config, const sim::Platform& platform,
   result.ok = outcome.ok;
   result.error = outcome.error;
   return result;
+}
+
+}  // namespace
+
+RunResult Run(const config::Config& config, const sim::Platform& platform,
+              const RunOptions& options) {
+  return config.backend == config::Backend::kLive ? RunLive(config, platform, options)
+                                                  : RunSimulated(config, platform, options);
 }
 
 }  // namespace ringpost::workloads

@@ -1,17 +1,21 @@
 // runner.h: runs the workload of a configuration and returns what it measured.
 //
 // Deterministic in virtual time: equal configuration, platform and seed give equal results, to the
-// bit. Errors of the run (an error CQE, a hang) come back in the result; a workload that the
-// policies cannot serve is refused there too, before anything runs.
+// bit. In real time (backend live) it measures this machine; where ranks are other processes, rank
+// 0 has the metrics and each its own counters. Errors of the run (an error CQE, a hang) come back
+// in the result; a workload that the policies cannot serve is refused there too, before anything
+// runs.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "configs/schema/config.h"
 #include "sim/cost/platform.h"
+#include "workloads/live_machine.h"
 
 namespace ringpost::workloads {
 
@@ -21,7 +25,24 @@ struct Metric {
   std::string unit;
 };
 
+// Of a measured run: what was measured on, so that two runs can be compared.
+struct Circumstance {
+  std::string name;
+  std::string value;
+};
+
+// Of completions that a live NIC held until the platform's time for them.
+struct PaceResult {
+  uint64_t held = 0;
+  uint64_t late = 0;  // came after that time
+  double late_median_us = 0;
+  double late_max_us = 0;
+};
+
 struct RunResult {
+  bool measured = false;  // in real time; else simulated
+  std::vector<Circumstance> circumstances;
+  std::optional<PaceResult> pace;  // of rank 0
   std::vector<Metric> metrics;
   std::vector<std::pair<std::string, uint64_t>> counters;
   std::vector<std::string> violations;  // reports of the ordering checker, one line each
@@ -34,6 +55,7 @@ struct RunResult {
 struct RunOptions {
   std::string trace_file;  // empty: none
   std::string pcap_file;   // empty: none
+  RankOptions ranks = {};  // of backend live
 };
 
 RunResult Run(const config::Config& config, const sim::Platform& platform,

@@ -12,6 +12,9 @@ class Samples {
  public:
   void Reserve(uint64_t count) { values_.reserve(count); }
   void Add(uint64_t picoseconds) { values_.push_back(picoseconds); }
+  void Add(const Samples& other) {
+    values_.insert(values_.end(), other.values_.begin(), other.values_.end());
+  }
   bool Empty() const { return values_.empty(); }
 
   // In microseconds. Precondition: not empty.

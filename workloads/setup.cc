@@ -1,6 +1,9 @@
 #include "workloads/setup.h"
 
 #include <algorithm>
+#include <cstring>
+#include <type_traits>
+#include <utility>
 
 namespace ringpost::workloads {
 
@@ -17,7 +20,65 @@ std::string_view NameOf(config::Ordering ordering) {
   return kNames[static_cast<size_t>(ordering)];
 }
 
-Pairing ConnectRanks(Fabric& fabric, const config::Config& config, uint32_t qps, bool shared,
+namespace {
+
+// Ranks of one run are the same program, so that objects travel as they are.
+template <class T>
+std::string BytesOf(const T* objects, size_t count) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return std::string(reinterpret_cast<const char*>(objects), count * sizeof(T));
+}
+
+template <class T>
+std::vector<T> ObjectsIn(const std::string& bytes) {
+  std::vector<T> objects(bytes.size() / sizeof(T));
+  if (!objects.empty()) std::memcpy(objects.data(), bytes.data(), objects.size() * sizeof(T));
+  return objects;
+}
+
+void GiveUp(Machine& machine, const std::string& reason, Outcome& outcome) {
+  machine.Abort(reason);
+  outcome.Fail(reason);
+}
+
+// QPs at each rank that is here, then everybody's addresses, then connections.
+Result<Pairing> Pair(Machine& machine, const QpSpec& spec, uint32_t qps) {
+  std::vector<std::vector<QpAddress>> addresses(machine.Ranks());
+  for (uint32_t i = 0; i < qps; ++i) {
+    for (uint32_t rank = 0; rank < 2; ++rank) {
+      if (!machine.Owns(rank)) continue;
+      const Result<QpAddress> made = machine.nic(rank).CreateQp(spec);
+      if (!made.Ok()) return Error{made.Message()};
+      addresses[rank].push_back(made.Value());
+    }
+  }
+  std::vector<std::string> mine;
+  for (const auto& some : addresses) mine.push_back(BytesOf(some.data(), some.size()));
+  const auto parts = machine.Exchange(std::move(mine), "QP addresses");
+  if (!parts.Ok()) return Error{parts.Message()};
+  for (uint32_t rank = 0; rank < 2; ++rank) {
+    addresses[rank] = ObjectsIn<QpAddress>(parts.Value()[rank]);
+    if (addresses[rank].size() != qps) return Error{"ranks differ in how many QPs they have"};
+  }
+  Pairing pairing;
+  for (uint32_t i = 0; i < qps; ++i) {
+    for (uint32_t rank = 0; rank < 2; ++rank) {
+      if (!machine.Owns(rank)) continue;
+      Nic& nic = machine.nic(rank);
+      const Result<bool> connected = nic.Connect(addresses[rank][i], addresses[1 - rank][i]);
+      if (!connected.Ok()) return Error{connected.Message()};
+      (rank == 0 ? pairing.first : pairing.second).push_back(nic.View(addresses[rank][i]).Value());
+    }
+  }
+  // No rank posts before its peer's QPs can receive.
+  const auto met = machine.Exchange(std::vector<std::string>(machine.Ranks()), "connected QPs");
+  if (!met.Ok()) return Error{met.Message()};
+  return pairing;
+}
+
+}  // namespace
+
+Pairing ConnectRanks(Machine& machine, const config::Config& config, uint32_t qps, bool shared,
                      Outcome& outcome) {
   QpSpec spec;
   spec.depth_wqebbs = static_cast<uint32_t>(config.transport.sq_depth_wqebbs);
@@ -25,31 +86,29 @@ Pairing ConnectRanks(Fabric& fabric, const config::Config& config, uint32_t qps,
   spec.batch = static_cast<uint32_t>(config.transport.batch);
   spec.max_inline = static_cast<uint32_t>(config.transport.inline_max_bytes);
   spec.shared = shared;
-  Pairing pairing;
-  for (uint32_t i = 0; i < qps; ++i) {
-    const Result<QpAddress> a = fabric.nic(0).CreateQp(spec);
-    const Result<QpAddress> b = fabric.nic(1).CreateQp(spec);
-    if (!a.Ok() || !b.Ok()) {
-      outcome.Fail(a.Ok() ? b.Message() : a.Message());
-      return pairing;
-    }
-    const Result<bool> there = fabric.nic(0).Connect(a.Value(), b.Value());
-    const Result<bool> back = fabric.nic(1).Connect(b.Value(), a.Value());
-    if (!there.Ok() || !back.Ok()) {
-      outcome.Fail(there.Ok() ? back.Message() : there.Message());
-      return pairing;
-    }
-    pairing.first.push_back(fabric.nic(0).View(a.Value()).Value());
-    pairing.second.push_back(fabric.nic(1).View(b.Value()).Value());
-  }
-  return pairing;
+  spec.timeout_ps = machine.TimeoutPs();
+  const Result<Pairing> pairing = Pair(machine, spec, qps);
+  if (pairing.Ok()) return pairing.Value();
+  GiveUp(machine, pairing.Message(), outcome);
+  return {};
 }
 
-RegisteredMemory AllocateOn(Fabric& fabric, uint32_t rank, Placement placement, uint64_t bytes,
+RegisteredMemory AllocateOn(Machine& machine, uint32_t rank, Placement placement, uint64_t bytes,
                             Outcome& outcome) {
-  const Result<RegisteredMemory> memory = fabric.nic(rank).Allocate(placement, bytes);
-  if (memory.Ok()) return memory.Value();
-  outcome.Fail(memory.Message());
+  std::vector<std::string> mine(machine.Ranks());
+  if (machine.Owns(rank)) {
+    const Result<RegisteredMemory> memory = machine.nic(rank).Allocate(placement, bytes);
+    if (!memory.Ok()) {
+      GiveUp(machine, memory.Message(), outcome);
+      return {};
+    }
+    mine[rank] = BytesOf(&memory.Value(), 1);
+  }
+  const auto parts = machine.Exchange(std::move(mine), "registered memory");
+  const auto memory = parts.Ok() ? ObjectsIn<RegisteredMemory>(parts.Value()[rank])
+                                 : std::vector<RegisteredMemory>();
+  if (memory.size() == 1) return memory[0];
+  GiveUp(machine, parts.Ok() ? "a rank did not say where its memory is" : parts.Message(), outcome);
   return {};
 }
 

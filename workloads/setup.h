@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/make_nic.h"
 #include "configs/schema/config.h"
 #include "transport/endpoint.h"
+#include "workloads/machine.h"
 #include "workloads/outcome.h"
 
 namespace ringpost::workloads {
@@ -15,18 +15,19 @@ namespace ringpost::workloads {
 std::string_view NameOf(config::Publication publication);
 std::string_view NameOf(config::Ordering ordering);
 
-// Two ranks and the QPs between them. QP i of rank 0 is connected to QP i of rank 1.
+// Two ranks and the QPs between them. QP i of rank 0 is connected to QP i of rank 1. The side of a
+// rank that is not in this process is empty.
 struct Pairing {
   std::vector<QpView> first;
   std::vector<QpView> second;
 };
 
 // `qps` pairs between ranks 0 and 1. Fails with one line in `outcome`.
-Pairing ConnectRanks(Fabric& fabric, const config::Config& config, uint32_t qps, bool shared,
+Pairing ConnectRanks(Machine& machine, const config::Config& config, uint32_t qps, bool shared,
                      Outcome& outcome);
 
-// Memory of one rank; fails with one line in `outcome`.
-RegisteredMemory AllocateOn(Fabric& fabric, uint32_t rank, Placement placement, uint64_t bytes,
+// Memory of one rank, wherever that is; fails with one line in `outcome`.
+RegisteredMemory AllocateOn(Machine& machine, uint32_t rank, Placement placement, uint64_t bytes,
                             Outcome& outcome);
 
 // How the payload travels: in the WQE, or behind a pointer.
@@ -36,6 +37,7 @@ bool SendsInline(const config::Config& config);
 uint32_t ThreadsPerBlock(const config::Config& config, uint32_t threads);
 
 // The QPs of one thread, for its Endpoint: all of them lead to the one peer.
+// None of them where the rank is not here.
 inline QpTable TableFor(const std::vector<QpView>& views, uint32_t selected) {
   const uint32_t count = static_cast<uint32_t>(views.size());
   return {views.data(), count, 0, count, selected};

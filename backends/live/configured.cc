@@ -1,18 +1,72 @@
 #include "backends/live/configured.h"
 
+#include <fmt/format.h>
+#include <sched.h>
+
 #include <utility>
 
-#include "backends/live/live_nic.h"
 #include "configs/schema/rnic.h"
+#include "sim/cost/cost_table.h"
 
 namespace ringpost {
+namespace {
 
-Result<std::unique_ptr<Nic>> OpenConfiguredLiveNic(const config::Config& config) {
+using sim::service::Idle;
+
+uint64_t CoresOfThisProcess() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  return sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 1;
+}
+
+// A thread that spins on the core that another one needs would keep it waiting for whole time
+// slices of the system: there it yields.
+Idle IdleOf(const config::Config& config) {
+  switch (config.live.poll) {
+    case config::LivePoll::kYield:
+      return Idle::kYield;
+    case config::LivePoll::kSleep:
+      return Idle::kSleep;
+    case config::LivePoll::kSpin:
+      break;
+  }
+  const uint64_t threads = config.ranks + config.workload.threads;
+  return CoresOfThisProcess() > threads ? Idle::kSpin : Idle::kYield;
+}
+
+sim::service::PaceSpec PaceOf(const config::Config& config, const sim::Platform& platform) {
+  sim::service::PaceSpec pace;
+  pace.costs = sim::MakeCostTable(platform, config.gpu.sm_clock_mhz);
+  pace.queues_on_gpu = config.transport.placement == Placement::kGpu;
+  return pace;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LiveNic>> OpenConfiguredLiveNic(const config::Config& config,
+                                                       const sim::Platform& platform,
+                                                       const std::vector<sim::FaultRule>& faults,
+                                                       uint32_t rank) {
   LiveNicOptions options;
   options.nic = config::RnicConfigOf(config.nic);
-  auto nic = LiveNic::OpenOn({}, options);
-  if (!nic.Ok()) return Error{nic.Message()};
-  return std::unique_ptr<Nic>(std::move(nic.Value()));
+  options.gpu_is_host = true;
+  options.service.idle = IdleOf(config);
+  if (config.live.nic_core) {
+    options.service.core = static_cast<int>(*config.live.nic_core + rank);
+  }
+  if (config.live.pace == config::LivePace::kPlatform) {
+    options.service.overlay.pace = PaceOf(config, platform);
+  }
+  options.service.overlay.faults = {faults, rank, config.seed};
+  if (config.live.wire == config::LiveWire::kSharedMemory) return LiveNic::OpenOn({}, options);
+  if (platform.link_layer != "roce") {
+    return Error{
+        fmt::format("live.wire: udp carries RoCEv2, and the link of platform {} is "
+                    "InfiniBand; use shared_memory, or a platform with link_layer: roce",
+                    config.platform)};
+  }
+  options.lid = static_cast<uint16_t>(rank + 1);
+  return LiveNic::OpenUdp({config.live.address, 0}, options);
 }
 
 }  // namespace ringpost

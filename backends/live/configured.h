@@ -1,15 +1,24 @@
 // configured.h: the live NIC that a configuration asks for.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
+#include "backends/live/live_nic.h"
 #include "configs/schema/config.h"
-#include "transport/nic.h"
+#include "sim/cost/platform.h"
+#include "sim/wire/faults.h"
 #include "transport/result.h"
 
 namespace ringpost {
 
-// A slot of this user's machine: every process that calls it is a peer of the others.
-Result<std::unique_ptr<Nic>> OpenConfiguredLiveNic(const config::Config& config);
+// In shared memory: a slot of this user's machine, where every process that calls it is a peer of
+// the others. By UDP: a NIC that has yet to Meet() its peers. GPU memory is host memory, as the
+// kernels are host threads.
+Result<std::unique_ptr<LiveNic>> OpenConfiguredLiveNic(const config::Config& config,
+                                                       const sim::Platform& platform,
+                                                       const std::vector<sim::FaultRule>& faults,
+                                                       uint32_t rank);
 
 }  // namespace ringpost

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <sstream>
 
 #include "sim/nic/bring_up.h"
 #include "sim/service/segment_port.h"
@@ -26,6 +27,16 @@ constexpr uint64_t kRecordAt = abi::kUarPageBytes;
 constexpr uint64_t kCqAt = kRecordAt + kLine;
 constexpr uint64_t kWordsAt = kCqAt + kLine;
 constexpr uint64_t kRingAt = 2 * abi::kUarPageBytes;
+
+constexpr uint8_t kUdpSlot = 1;  // a NIC over UDP has its GID for itself
+
+// Within a run: frames travel in datagrams, so that nobody else sees these addresses.
+sim::wire::Gid GidOf(uint32_t lid) {
+  return sim::wire::MappedGid(10, 0, static_cast<uint8_t>(lid >> 8), static_cast<uint8_t>(lid));
+}
+sim::wire::MacAddress MacOf(uint32_t lid) {
+  return {2, 0, 0, 0, static_cast<uint8_t>(lid >> 8), static_cast<uint8_t>(lid)};
+}
 
 DeviceInfo DeviceOf(const LiveNicOptions& options) {
   DeviceInfo device;
@@ -51,9 +62,33 @@ Result<std::unique_ptr<LiveNic>> LiveNic::Open(sim::service::FabricSegment& fabr
   const auto polling = options.service.idle == Idle::kSleep ? Polling::kSleep : Polling::kSpin;
   auto port = sim::service::SegmentPort::Attach(fabric, DeviceOf(options), polling);
   if (!port.Ok()) return Error{port.Message()};
+  const uint8_t slot = port.Value()->Slot();
+  return Start(std::move(port.Value()), slot, options);
+}
+
+Result<std::unique_ptr<LiveNic>> LiveNic::OpenUdp(const UdpNicSpec& udp,
+                                                  const LiveNicOptions& options) {
+  sim::service::UdpPortSpec spec;
+  spec.device = {options.device, 0, GidOf(options.lid), sim::wire::Link::kEthernet};
+  spec.mac = MacOf(options.lid);
+  spec.address = udp.address;
+  spec.port = udp.port;
+  auto port = sim::service::UdpPort::Open(spec);
+  if (!port.Ok()) return Error{port.Message()};
+  sim::service::UdpPort* opened = port.Value().get();
+  const uint16_t number = opened->Port();
+  auto nic = Start(std::move(port.Value()), kUdpSlot, options);
+  if (!nic.Ok()) return nic;
+  nic.Value()->udp_ = opened;
+  nic.Value()->udp_spec_ = {udp.address, number};
+  return nic;
+}
+
+Result<std::unique_ptr<LiveNic>> LiveNic::Start(std::unique_ptr<sim::service::PacketPort> port,
+                                                uint8_t slot, const LiveNicOptions& options) {
   sim::RnicConfig config = options.nic;
-  config.slot = port.Value()->Slot();
-  auto service = sim::service::NicService::Start(std::move(port.Value()), config, options.service);
+  config.slot = slot;
+  auto service = sim::service::NicService::Start(std::move(port), config, options.service);
   if (!service.Ok()) return Error{service.Message()};
   auto own = options.memory == nullptr ? std::make_unique<HostMemory>() : nullptr;
   MemoryProvider* memory = options.memory == nullptr ? own.get() : options.memory;
@@ -206,6 +241,27 @@ std::string LiveNic::NotOurs(const QpAddress& address) const {
   return fmt::format("QP {:#x} is not of this NIC, LID {}", address.qpn, options_.lid);
 }
 
+// "LID PORT ADDRESS"
+std::string LiveNic::Whereabouts() const {
+  if (udp_ == nullptr) return {};
+  return fmt::format("{} {} {}", options_.lid, udp_spec_.port, udp_spec_.address);
+}
+
+Result<bool> LiveNic::Meet(const std::string& whereabouts) {
+  if (udp_ == nullptr && whereabouts.empty()) return true;
+  std::istringstream words(whereabouts);
+  uint16_t lid = 0;
+  sim::service::UdpPeer peer;
+  if (udp_ == nullptr || !(words >> lid >> peer.port >> peer.address)) {
+    return Error{"one NIC is reached through shared memory and one by UDP; set the same live.wire"};
+  }
+  peer.gid = GidOf(lid);
+  peer.mac = MacOf(lid);
+  Result<bool> added = true;
+  const Result<bool> called = service_->Call([&](NicLoop&) { added = udp_->AddPeer(peer); });
+  return called.Ok() ? added : called;
+}
+
 Result<bool> LiveNic::Connect(const QpAddress& local, const QpAddress& peer) {
   if (!View(local).Ok()) return Error{NotOurs(local)};
   if (peer.node == 0 || peer.node > 0xffff) {
@@ -213,7 +269,11 @@ Result<bool> LiveNic::Connect(const QpAddress& local, const QpAddress& peer) {
         "port 1 (InfiniBand): LID {} is no port's; exchange the address that CreateQp gave",
         peer.node)};
   }
-  const sim::Address address{.lid = static_cast<uint16_t>(peer.node)};
+  sim::Address address{.lid = static_cast<uint16_t>(peer.node)};
+  if (udp_ != nullptr) {
+    address.global = true;
+    address.gid = GidOf(peer.node);
+  }
   std::string refusal;
   const Result<bool> called = service_->Call([&](NicLoop& loop) {
     refusal = sim::BringUp(sim::UsualAttributes(address, peer.qpn, options_.nic),
@@ -246,7 +306,8 @@ Result<bool> LiveNic::InjectError(uint32_t qpn, uint64_t wqe, abi::Syndrome synd
 Result<LiveCounters> LiveNic::Counters() {
   LiveCounters counters;
   const Result<bool> called = service_->Call([&](NicLoop& loop) {
-    counters = {loop.Function().Count(), loop.Count(), loop.Port().Counters()};
+    counters = {loop.Function().Count(), loop.Count(), loop.Port().Counters(), loop.Faults(),
+                loop.Paced()};
   });
   if (!called.Ok()) return Error{called.Message()};
   return counters;

@@ -17,6 +17,7 @@
 
 #include "sim/service/fabric_segment.h"
 #include "sim/service/nic_service.h"
+#include "sim/service/udp_port.h"
 #include "transport/memory.h"
 #include "transport/nic.h"
 
@@ -33,10 +34,18 @@ struct LiveNicOptions {
   bool gpu_is_host = false;
 };
 
+// Packets go as RoCEv2 frames in UDP datagrams, between machines. `lid` then names a GID.
+struct UdpNicSpec {
+  std::string address = "127.0.0.1";  // of this machine, where datagrams arrive
+  uint16_t port = 0;                  // 0: the system chooses
+};
+
 struct LiveCounters {
   sim::RnicCounters nic;
   sim::service::LoopCounters loop;
   sim::service::PortCounters port;
+  sim::service::WireFaultCounters faults;
+  sim::service::PaceCounters pace;
 };
 
 class LiveNic final : public Nic {
@@ -47,6 +56,9 @@ class LiveNic final : public Nic {
   // The same on a fabric of its own, which it leaves when it ends.
   static Result<std::unique_ptr<LiveNic>> OpenOn(const sim::service::FabricSpec& fabric,
                                                  const LiveNicOptions& options);
+  // RoCEv2: it reaches those NICs that it was told of by Meet().
+  static Result<std::unique_ptr<LiveNic>> OpenUdp(const UdpNicSpec& udp,
+                                                  const LiveNicOptions& options);
   ~LiveNic() override;
 
   Result<RegisteredMemory> Allocate(Placement placement, uint64_t bytes) override;
@@ -61,6 +73,11 @@ class LiveNic final : public Nic {
   // The `wqe`-th WQE (from 0) fetched from this QP completes in error.
   Result<bool> InjectError(uint32_t qpn, uint64_t wqe, abi::Syndrome syndrome);
 
+  // Where other NICs find this one, for their Meet(). In shared memory there is nothing to say.
+  std::string Whereabouts() const;
+  Result<bool> Meet(const std::string& whereabouts);
+
+  const LiveNicOptions& Options() const { return options_; }
   Result<LiveCounters> Counters();
   // Empty while its thread runs.
   std::string Failure() const { return service_->Failure(); }
@@ -74,6 +91,8 @@ class LiveNic final : public Nic {
 
   LiveNic(const LiveNicOptions& options, MemoryProvider* memory,
           std::unique_ptr<MemoryProvider> own_memory);
+  static Result<std::unique_ptr<LiveNic>> Start(std::unique_ptr<sim::service::PacketPort> port,
+                                                uint8_t slot, const LiveNicOptions& options);
   Result<Allocation> TakeMemory(Placement placement, uint64_t bytes);
   std::string Make(sim::service::NicLoop& loop, Qp& qp);
   std::string NotOurs(const QpAddress& address) const;
@@ -83,6 +102,8 @@ class LiveNic final : public Nic {
   std::unique_ptr<sim::service::FabricSegment> own_fabric_;
   MemoryProvider& memory_;
   uint32_t pd_ = 0;
+  sim::service::UdpPort* udp_ = nullptr;  // the service's, on whose thread alone it is used
+  UdpNicSpec udp_spec_;
   mutable std::mutex mutex_;
   std::map<uint32_t, Qp> qps_;  // by QPN; guarded by mutex_
   // Last: its thread uses memory and fabric.

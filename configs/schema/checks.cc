@@ -133,6 +133,30 @@ Found CheckFaults(const Config& config) {
   return std::nullopt;
 }
 
+// Only the wire of a live NIC has faults, and threads of the system are few.
+Found CheckLive(const Config& config) {
+  if (config.backend != Backend::kLive) return std::nullopt;
+  constexpr uint64_t kMostThreads = 1024;
+  if (config.workload.threads > kMostThreads) {
+    return Conflict{{"workload.threads", "backend"},
+                    {fmt::format("{} threads of the system are too many", config.workload.threads),
+                     fmt::format("use at most {} with backend live", kMostThreads)}};
+  }
+  if (config.workload.kind == WorkloadKind::kPutLatency && config.workload.threads > 1) {
+    return Conflict{{"workload.threads", "workload.kind"},
+                    {"put_latency has one thread with backend live", "use 1, or message_rate"}};
+  }
+  for (const FaultRule& rule : config.faults.rules) {
+    if (rule.where != FaultPlace::kWire || rule.kind == FaultKind::kLinkDown) {
+      return Conflict{
+          {"faults.rules", "backend"},
+          {"backend live has no such fault",
+           "use delay, drop, duplicate, reorder or corrupt on the wire, or backend sim"}};
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Conflict> FindConflict(const Config& config) {
@@ -141,7 +165,8 @@ std::optional<Conflict> FindConflict(const Config& config) {
   if (Found found = CheckThreads(config.transport, config.workload)) return found;
   if (Found found = CheckInline(config.transport, config.workload)) return found;
   if (Found found = CheckLimits(config.transport, config.nic.limits)) return found;
-  return CheckFaults(config);
+  if (Found found = CheckFaults(config)) return found;
+  return CheckLive(config);
 }
 
 }  // namespace ringpost::config

@@ -15,7 +15,7 @@
 
 namespace ringpost::config {
 
-enum class Backend : uint8_t { kSim };
+enum class Backend : uint8_t { kSim, kLive };
 enum class TransportKind : uint8_t { kRc };
 enum class Publication : uint8_t { kPerThread, kBatched, kOrderedHandoff, kLocked, kCooperative };
 enum class Ordering : uint8_t {
@@ -33,6 +33,9 @@ enum class NicBehaviour : uint8_t { kMlx5, kStrict };
 enum class VisibilityMode : uint8_t { kStrict, kTimed, kAdversarial };
 enum class NicReads : uint8_t { kL2, kPtx };
 enum class Switch : uint8_t { kOn, kOff };
+enum class LivePoll : uint8_t { kSpin, kYield, kSleep };
+enum class LivePace : uint8_t { kOff, kPlatform };
+enum class LiveWire : uint8_t { kSharedMemory, kUdp };
 enum class FaultPlace : uint8_t { kResponder, kRequester, kWire, kDoorbell, kCqe, kFetch };
 enum class FaultKind : uint8_t {
   kDelay,
@@ -113,6 +116,15 @@ struct FaultsConfig {
   std::vector<FaultRule> rules;
 };
 
+// Of the backend live alone.
+struct LiveConfig {
+  std::optional<uint64_t> nic_core;  // not set: any
+  LivePoll poll = LivePoll::kSpin;
+  LivePace pace = LivePace::kOff;
+  LiveWire wire = LiveWire::kSharedMemory;
+  std::string address;  // of this machine, where datagrams arrive
+};
+
 struct EngineConfig {
   uint64_t stack_size_bytes = 0;
   uint64_t stack_memory_bytes = 0;
@@ -130,6 +142,7 @@ struct Config {
   NicConfig nic;
   VisibilityConfig visibility;
   FaultsConfig faults;
+  LiveConfig live;
   EngineConfig engine;
 };
 

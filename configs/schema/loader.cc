@@ -156,6 +156,7 @@ Loaded Assemble(const Settings& settings) {
     const Setting& setting = settings.at(key.info.path);
     key.store(loaded.config, setting.value);
     loaded.effective.push_back({key.info.path, setting.value.text, setting.origin});
+    if (setting.origin != "default") loaded.positions[key.info.path] = setting.position;
   }
   return loaded;
 }

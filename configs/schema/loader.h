@@ -8,6 +8,7 @@
 //                               .assignments = {ParseSet("seed=7", /*number=*/1)}});
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,13 @@ Assignment ParseSet(const std::string& text, int number);
 struct Loaded {
   Config config;
   Effective effective;
+  std::map<std::string, Position> positions;  // of the keys that somebody set
+
+  // Where the key was set.
+  Position PositionOf(const std::string& key) const {
+    const auto found = positions.find(key);
+    return found == positions.end() ? Position{"default", 1, 1} : found->second;
+  }
 };
 
 Loaded Load(const Sources& sources);

@@ -85,8 +85,11 @@ KeyInfo Place(std::string path, double minimum, std::string meaning) {
 
 void AddRun(Rows& rows) {
   rows.push_back(
-      {Word("backend", "sim", {"sim"}, "what runs the transport: the simulated NIC in virtual time",
-            {"live", "mlx5"}),
+      {Word(
+           "backend", "sim", {"sim", "live"},
+           "what runs the transport: the simulated NIC in virtual time, or (live) host threads and "
+           "a software NIC in real time",
+           {"mlx5"}),
        kStore<&Config::backend>});
   rows.push_back({Plain("platform", Type::kText, "p_ib",
                         "a file of configs/platforms without .yaml, or the path of a YAML file: "
@@ -223,12 +226,36 @@ void AddMachine(Rows& rows) {
        kStoreIn<engine, &EngineConfig::stack_memory_bytes>});
 }
 
+void AddLive(Rows& rows) {
+  constexpr auto block = &Config::live;
+  using L = LiveConfig;
+  KeyInfo core = Number("live.nic_core", Type::kCount, "auto", {0, 1023},
+                        "core of the NIC's thread, the next one for the next rank of a process; "
+                        "`auto` leaves it to the system");
+  core.words = {"auto"};
+  rows.push_back({core, kStoreIn<block, &L::nic_core>});
+  rows.push_back({Word("live.poll", "spin", {"spin", "yield", "sleep"},
+                       "what an idle NIC thread does; spin yields where threads outnumber cores"),
+                  kStoreIn<block, &L::poll>});
+  rows.push_back({Word("live.pace", "off", {"off", "platform"},
+                       "platform: completions wait until the platform's modelled time has passed"),
+                  kStoreIn<block, &L::pace>});
+  rows.push_back({Word("live.wire", "shared_memory", {"shared_memory", "udp"},
+                       "what carries packets between NICs: memory of one machine, or RoCEv2 frames "
+                       "in UDP datagrams"),
+                  kStoreIn<block, &L::wire>});
+  rows.push_back({Plain("live.address", Type::kText, "127.0.0.1",
+                        "IP address of this machine that the other ranks' datagrams go to"),
+                  kStoreIn<block, &L::address>});
+}
+
 Rows MakeKeys() {
   Rows rows;
   AddRun(rows);
   AddTransport(rows);
   AddWorkload(rows);
   AddMachine(rows);
+  AddLive(rows);
   return rows;
 }
 

@@ -22,8 +22,19 @@ sim::Address OnNic(const Address& address) {
 
 }  // namespace
 
-NicLoop::NicLoop(const RnicConfig& config, std::unique_ptr<PacketPort> port, OnEvent on_event)
-    : port_(std::move(port)), nic_(config, dma_), on_event_(std::move(on_event)) {}
+NicLoop::NicLoop(const RnicConfig& config, std::unique_ptr<PacketPort> port, OnEvent on_event,
+                 const LoopOverlay& overlay)
+    : port_(std::move(port)),
+      nic_(config, dma_),
+      on_event_(std::move(on_event)),
+      faults_(overlay.faults) {
+  if (!overlay.pace) return;
+  pace_.emplace(*overlay.pace, std::chrono::steady_clock::now());
+  // A turn may take long: what a completion is late by is taken now.
+  dma_.SetGate([this](uint32_t qpn, uint64_t address, const void* cqe) {
+    pace_->Hold(qpn, address, cqe, std::chrono::steady_clock::now());
+  });
+}
 
 Created NicLoop::CreateQp(const RnicQpConfig& config, uint64_t page) {
   const Created created = nic_.CreateQp(config);
@@ -44,6 +55,7 @@ std::string NicLoop::DestroyQp(uint32_t qpn) {
   std::erase(sending_, lane);
   std::erase(answering_, lane);
   lanes_[(qpn & 0xffff) - Rnic::kFirstQpn].reset();
+  if (pace_) pace_->Forget(qpn);
   return refusal;
 }
 
@@ -85,7 +97,10 @@ void NicLoop::Answer(Lane& lane) {
 
 void NicLoop::Refresh(uint32_t qpn) {
   Lane* lane = FindLane(qpn);
-  if (lane != nullptr && nic_.RefreshFromRecord(*lane->qp)) Send(*lane);
+  if (lane == nullptr) return;
+  const uint64_t before = lane->qp->requester.producer;
+  if (nic_.RefreshFromRecord(*lane->qp)) Send(*lane);
+  if (pace_) pace_->Announce(*lane->qp, before, now_);
 }
 
 void NicLoop::Arm(uint32_t qpn, const TimerRequest& request) {
@@ -130,10 +145,12 @@ bool NicLoop::Turn(Time now) {
   bool busy = rung != 0 || held_.full;
   busy |= ReceiveSome();
   if (LetGo()) {
+    DepartDue();
     busy |= AnswerSome();
     busy |= SendSome();
   }
   busy |= RunTimers();
+  if (pace_) pace_->Release(dma_, std::chrono::steady_clock::now());
   if (!busy) ++count_.idle_turns;
   return busy;
 }
@@ -162,7 +179,7 @@ bool NicLoop::AnswerBurst(Lane& lane) {
   for (uint32_t i = 0; i < kBurst; ++i) {
     const sim::Address* to = nullptr;
     if (!nic_.NextResponse(*lane.qp, packet_, &to)) return false;
-    if (!Launch(*to)) return true;
+    if (!Launch(lane, *to, 0, true)) return true;
   }
   return true;
 }
@@ -183,7 +200,10 @@ bool NicLoop::SendBurst(Lane& lane) {
   const Requester& requester = lane.qp->requester;
   const uint32_t head = requester.head;
   uint32_t fetched = 0;
-  while (fetched < kBurst && nic_.FetchNext(*lane.qp) == Fetched::kWqe) ++fetched;
+  while (fetched < kBurst && nic_.FetchNext(*lane.qp) == Fetched::kWqe) {
+    ++fetched;
+    if (pace_) pace_->Fetched(*lane.qp);
+  }
   for (uint32_t i = 0; i < kBurst; ++i) {
     const Sent sent = nic_.NextPacket(*lane.qp, packet_);
     Arm(lane.qp->qpn, sent.timer);
@@ -193,7 +213,8 @@ bool NicLoop::SendBurst(Lane& lane) {
       return fetched == kBurst ||
              (requester.fetched != requester.producer && requester.head != head);
     }
-    if (!Launch(*sent.to)) return true;
+    const auto behind = static_cast<uint16_t>(requester.fetched - sent.wqe_index);
+    if (!Launch(lane, *sent.to, requester.fetched - behind, false)) return true;
   }
   return true;
 }
@@ -216,12 +237,32 @@ bool NicLoop::WasFull() {
   return std::exchange(times_full_, times) != times;
 }
 
+// False if packets may not leave for now. `wqe` is that of a request.
+bool NicLoop::Launch(Lane& lane, const sim::Address& to, uint64_t wqe, bool answer) {
+  if (!faults_.Any()) [[likely]]
+    return Depart(OnPort(to), packet_);
+  const uint32_t number = (lane.qp->qpn & 0xffff) - Rnic::kFirstQpn;
+  const FaultPoint point{faults_.Node(), number, wqe, wqe + (answer ? 0 : 1)};
+  faults_.Put(point, now_, lane.leaves[answer ? 1 : 0], OnPort(to), packet_);
+  DepartDue();
+  return !held_.full;
+}
+
+// What has been held back by a fault, and is due.
+void NicLoop::DepartDue() {
+  while (!held_.full) {
+    const WireFaults::Departure* due = faults_.Due(now_);
+    if (due == nullptr) return;
+    Depart(due->target, due->packet);
+    faults_.Pop();
+  }
+}
+
 // False if the packet is held: nothing may overtake it.
-bool NicLoop::Launch(const sim::Address& to) {
-  const Address target = OnPort(to);
-  if (port_->Send(target, packet_)) return true;
+bool NicLoop::Depart(const Address& target, const wire::Packet& packet) {
+  if (port_->Send(target, packet)) return true;
   if (!WasFull()) return true;  // nobody is there: lost
-  std::swap(held_.packet, packet_);
+  held_.packet = packet;
   held_.target = target;
   held_.since = now_;
   held_.full = true;

@@ -11,18 +11,22 @@
 // then it is lost, as the peer is taken to be stuck.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <string>
 #include <vector>
 
 #include "sim/nic/rnic.h"
 #include "sim/service/doorbell_pages.h"
+#include "sim/service/paced_completions.h"
 #include "sim/service/packet_port.h"
 #include "sim/service/process_dma.h"
+#include "sim/service/wire_faults.h"
 
 namespace ringpost::sim::service {
 
@@ -34,18 +38,37 @@ struct LoopCounters {
   uint64_t lost = 0;       // of these, given up
 };
 
+// visit(name, value) for each, as the JSON of a run names them.
+template <class F>
+void ForEachCounter(const LoopCounters& counters, F&& visit) {
+  visit("loop_turns", counters.turns);
+  visit("loop_idle_turns", counters.idle_turns);
+  visit("loop_doorbells", counters.doorbells);
+  visit("loop_packets_held", counters.held);
+  visit("loop_packets_lost", counters.lost);
+}
+
+// What is put on top of a NIC and its wire.
+struct LoopOverlay {
+  std::optional<PaceSpec> pace = {};
+  WireFaultSpec faults = {};
+};
+
 class NicLoop {
  public:
   using Time = std::chrono::steady_clock::time_point;
   using OnEvent = std::function<void(const AsyncEvent&)>;
   static constexpr std::chrono::milliseconds kHold{50};
 
-  NicLoop(const RnicConfig& config, std::unique_ptr<PacketPort> port, OnEvent on_event = {});
+  NicLoop(const RnicConfig& config, std::unique_ptr<PacketPort> port, OnEvent on_event = {},
+          const LoopOverlay& overlay = {});
 
   Rnic& Function() { return nic_; }
   ProcessDma& Memory() { return dma_; }
   PacketPort& Port() { return *port_; }
   const LoopCounters& Count() const { return count_; }
+  const WireFaultCounters& Faults() const { return faults_.Count(); }
+  PaceCounters Paced() const { return pace_ ? pace_->Count() : PaceCounters(); }
 
   // `page`: the UAR page where its doorbells ring. The caller has allowed the queues' memory.
   Created CreateQp(const RnicQpConfig& config, uint64_t page);
@@ -56,8 +79,12 @@ class NicLoop {
 
   // Whether there was anything to do.
   bool Turn(Time now);
-  // When the earliest timer runs out; not before that can an idle NIC have work of its own.
-  Time NextTimer() const { return timers_.empty() ? Time::max() : timers_.top().due; }
+  // When the earliest timer runs out, or what is held back is due; not before that can an idle NIC
+  // have work of its own.
+  Time NextTimer() const {
+    const Time timer = timers_.empty() ? Time::max() : timers_.top().due;
+    return std::min({timer, faults_.Next(), pace_ ? pace_->Next() : Time::max()});
+  }
 
  private:
   // What real time adds to a QP.
@@ -65,6 +92,8 @@ class NicLoop {
     QpContext* qp = nullptr;
     bool sends = false;    // stands in sending_
     bool answers = false;  // stands in answering_
+    // When the last request and the last answer leave a wire with faults.
+    Time leaves[2] = {};
   };
   struct Timer {
     Time due;
@@ -98,7 +127,9 @@ class NicLoop {
   bool SendSome();
   bool SendBurst(Lane& lane);
   bool RunTimers();
-  bool Launch(const sim::Address& to);
+  bool Launch(Lane& lane, const sim::Address& to, uint64_t wqe, bool answer);
+  bool Depart(const Address& target, const wire::Packet& packet);
+  void DepartDue();
   bool LetGo();
   bool WasFull();
 
@@ -112,6 +143,8 @@ class NicLoop {
   std::deque<Lane*> answering_;
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   Held held_;
+  WireFaults faults_;
+  std::optional<PacedCompletions> pace_;
   wire::Packet packet_;  // the one that leaves; keeps its capacity
   Arrival arrival_;
   Time now_{};

@@ -48,7 +48,7 @@ Result<std::unique_ptr<NicService>> NicService::Start(std::unique_ptr<PacketPort
 
 NicService::NicService(std::unique_ptr<PacketPort> port, const RnicConfig& config,
                        const ServiceOptions& options)
-    : options_(options), loop_(config, std::move(port), options.on_event) {}
+    : options_(options), loop_(config, std::move(port), options.on_event, options.overlay) {}
 
 NicService::~NicService() {
   stop_.store(true, std::memory_order_relaxed);

@@ -31,6 +31,7 @@ struct ServiceOptions {
   int core = -1;  // the only one it may use; -1: any
   std::chrono::nanoseconds sleep{50'000};
   NicLoop::OnEvent on_event = {};  // on the NIC's thread
+  LoopOverlay overlay = {};
 };
 
 class NicService {
@@ -67,6 +68,8 @@ class NicService {
 
   const ServiceOptions options_;
   NicLoop loop_;
+  // Both relaxed, as neither passes anything on: what the thread did is ordered by its end (join),
+  // and commands are handed over under mutex_. They only say that it is time to look.
   std::atomic<bool> stop_{false};
   std::atomic<bool> has_commands_{false};
   mutable std::mutex mutex_;

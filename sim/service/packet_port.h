@@ -21,6 +21,17 @@ struct PortCounters {
   uint64_t foreign_frames = 0;  // good ones that are not for us, or not from a peer
 };
 
+// visit(name, value) for each, as the JSON of a run names them.
+template <class F>
+void ForEachCounter(const PortCounters& counters, F&& visit) {
+  visit("port_sent", counters.sent);
+  visit("port_received", counters.received);
+  visit("port_no_route", counters.no_route);
+  visit("port_receiver_full", counters.receiver_full);
+  visit("port_bad_frames", counters.bad_frames);
+  visit("port_foreign_frames", counters.foreign_frames);
+}
+
 struct Arrival {
   wire::Packet packet;
   Address source;

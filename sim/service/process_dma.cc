@@ -124,7 +124,15 @@ bool ProcessDma::Write(uint32_t, uint64_t address, const void* bytes, uint64_t s
   return true;
 }
 
-bool ProcessDma::WriteCqe(uint32_t, uint64_t address, const void* cqe) {
+bool ProcessDma::WriteCqe(uint32_t qpn, uint64_t address, const void* cqe) {
+  if (!gate_) [[likely]]
+    return StoreCqe(address, cqe);
+  if (address % abi::kCqeBytes != 0 || !Check(address, abi::kCqeBytes)) return false;
+  gate_(qpn, address, cqe);
+  return true;
+}
+
+bool ProcessDma::StoreCqe(uint64_t address, const void* cqe) {
   if (address % abi::kCqeBytes != 0 || !Check(address, abi::kCqeBytes)) return false;
   const auto* bytes = static_cast<const uint8_t*>(cqe);
   uint64_t word = 0;

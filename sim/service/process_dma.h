@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "sim/nic/dma.h"
@@ -20,6 +22,11 @@ class ProcessDma final : public Dma {
   void Forbid(uint64_t address, uint64_t bytes);
   bool Allows(uint64_t address, uint64_t bytes) const;
   uint64_t Refused() const { return refused_; }  // accesses to other memory
+
+  // From here on CQEs go there, until StoreCqe() writes them.
+  using Gate = std::function<void(uint32_t qpn, uint64_t address, const void* cqe)>;
+  void SetGate(Gate gate) { gate_ = std::move(gate); }
+  bool StoreCqe(uint64_t address, const void* cqe);
 
   bool ReadRecord(uint32_t qpn, uint64_t address, uint32_t* word) override;
   bool Read(uint32_t qpn, uint64_t address, void* bytes, uint64_t size) override;
@@ -47,6 +54,7 @@ class ProcessDma final : public Dma {
   std::vector<Range> merged_;  // sorted, apart from each other
   mutable Range last_;         // found last
   uint64_t refused_ = 0;
+  Gate gate_;
 };
 
 }  // namespace ringpost::sim::service

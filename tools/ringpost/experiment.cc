@@ -52,9 +52,25 @@ std::optional<double> FindMetric(const workloads::RunResult& result, const std::
   return std::nullopt;
 }
 
+namespace {
+
+std::string LineOf(const char* backend, const std::string& platform, const std::string& hash,
+                   uint64_t seed) {
+  return fmt::format("ringpost {} | {} | platform {} | config {} | seed {}", kVersion, backend,
+                     platform, hash, seed);
+}
+
+}  // namespace
+
 std::string IdentityLine(const std::string& platform, const std::string& hash, uint64_t seed) {
-  return fmt::format("ringpost {} | simulated | backend sim | platform {} | config {} | seed {}",
-                     kVersion, platform, hash, seed);
+  return LineOf("simulated | backend sim", platform, hash, seed);
+}
+
+std::string IdentityLine(const Experiment& experiment) {
+  const config::Config& config = experiment.loaded.config;
+  const bool live = config.backend == config::Backend::kLive;
+  return LineOf(live ? "measured | backend live" : "simulated | backend sim", config.platform,
+                experiment.hash, config.seed);
 }
 
 }  // namespace ringpost::tools

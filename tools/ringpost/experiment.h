@@ -46,5 +46,7 @@ std::optional<double> FindMetric(const workloads::RunResult& result, const std::
 
 // "ringpost 0.1.0 | simulated | backend sim | platform p_ib | config 0123456789abcdef | seed 1"
 std::string IdentityLine(const std::string& platform, const std::string& hash, uint64_t seed);
+// "ringpost 0.1.0 | measured | backend live | ...", if the configuration says so.
+std::string IdentityLine(const Experiment& experiment);
 
 }  // namespace ringpost::tools

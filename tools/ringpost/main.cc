@@ -35,12 +35,18 @@ void AddRun(CLI::App& app, RunArguments& run) {
   command->add_option("--set", run.options.sets, kSetHelp)
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
-  command->add_option("--backend", run.options.backend, "sim")->type_name("NAME");
+  command->add_option("--backend", run.options.backend, "sim or live")->type_name("NAME");
   command->add_option("--seed", run.options.seed, "Seed of the run")->type_name("N");
   command->add_option("--json", run.json, "Write the result as JSON")->type_name("FILE");
   command->add_option("--trace", run.trace, "Write every step with its time")->type_name("FILE");
   command->add_option("--pcap", run.pcap, "Write every packet for Wireshark")->type_name("FILE");
   command->add_flag("--quiet", run.quiet, "Print errors only");
+  command->add_option("--processes", run.processes, "live: a process for each rank; default 1")
+      ->type_name("N");
+  command->add_option("--rank", run.rank, "live: this process is one rank")->type_name("R");
+  command->add_option("--ranks", run.ranks, "live: of so many")->type_name("N");
+  command->add_option("--rendezvous", run.rendezvous, "live: where rank 0 listens")
+      ->type_name("HOST:PORT");
 }
 
 void AddConfig(CLI::App& app, ConfigArguments& config) {

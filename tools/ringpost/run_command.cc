@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "configs/schema/config_error.h"
+#include "tools/ringpost/child_ranks.h"
 #include "tools/ringpost/exit_status.h"
 #include "tools/ringpost/output_file.h"
 #include "tools/ringpost/progress.h"
@@ -28,38 +30,135 @@ std::string ViolationText(const workloads::RunResult& result) {
   return text;
 }
 
+[[noreturn]] void Refuse(const char* option, const char* wrong, const std::string& right) {
+  throw config::ConfigError({option, 1, 1}, "run", {wrong, right});
+}
+
+// What must hold between options and configuration.
+void Check(const RunArguments& arguments, const Experiment& experiment) {
+  const config::Config& config = experiment.loaded.config;
+  const bool one_of_many = arguments.rank || arguments.ranks || !arguments.rendezvous.empty();
+  const std::string ranks = std::to_string(config.ranks);
+  if (config.backend != config::Backend::kLive) {
+    const std::string right = "use --backend live, or leave it out";
+    if (arguments.processes != 1) {
+      Refuse("--processes", "the simulator is one process", right);
+    }
+    if (one_of_many) Refuse("--rank", "the simulator is one process", right);
+    return;
+  }
+  if (config.live.wire == config::LiveWire::kUdp && experiment.platform.link_layer != "roce") {
+    throw config::ConfigError(
+        experiment.loaded.PositionOf("live.wire"), "live.wire",
+        {"udp carries RoCEv2, and the link of platform " + config.platform + " is InfiniBand",
+         "use shared_memory, or a platform with link_layer: roce"});
+  }
+  if (!arguments.trace.empty()) Refuse("--trace", "backend live has no trace", "leave it out");
+  if (!arguments.pcap.empty()) Refuse("--pcap", "backend live has no capture", "leave it out");
+  if (arguments.processes != 1 && arguments.processes != config.ranks) {
+    Refuse("--processes", "a process has one rank, or all of them", "use 1 or " + ranks);
+  }
+  if (!one_of_many) return;
+  if (!arguments.rank || !arguments.ranks || arguments.rendezvous.empty()) {
+    Refuse("--rank", "a rank must know how many there are and where they meet",
+           "give --rank, --ranks and --rendezvous together");
+  }
+  if (arguments.processes != 1) Refuse("--processes", "this process is one rank", "leave it out");
+  if (*arguments.ranks != config.ranks) {
+    Refuse("--ranks", "the configuration says otherwise", "use " + ranks + ", its key ranks");
+  }
+  if (*arguments.rank >= config.ranks) {
+    Refuse("--rank", "there is no such rank", "use 0 to " + std::to_string(config.ranks - 1));
+  }
+}
+
+// The same run for the other ranks, which print nothing.
+std::vector<std::string> ArgumentsOfChildren(const RunArguments& arguments) {
+  std::vector<std::string> words = {"run", arguments.options.config, "--quiet"};
+  const auto add = [&words](const char* option, const std::string& value) {
+    if (value.empty()) return;
+    words.push_back(option);
+    words.push_back(value);
+  };
+  for (const std::string& set : arguments.options.sets) add("--set", set);
+  add("--backend", arguments.options.backend);
+  add("--seed", arguments.options.seed);
+  return words;
+}
+
+workloads::RunResult RunHere(const RunArguments& arguments, const Experiment& experiment,
+                             workloads::RunOptions options) {
+  ChildRanks children(ArgumentsOfChildren(arguments), arguments.processes);
+  if (arguments.processes > 1) {
+    options.ranks.rendezvous = "127.0.0.1:0";
+    options.ranks.listening = [&children](uint16_t port) { children.Start(port); };
+  } else if (arguments.rank) {
+    options.ranks.rendezvous = arguments.rendezvous;
+    options.ranks.rank = *arguments.rank;
+  }
+  Progress progress(1);
+  progress.Next(arguments.options.config);
+  workloads::RunResult result =
+      workloads::Run(experiment.loaded.config, experiment.platform, options);
+  if (!result.ok) return result;
+  result.error = children.Wait();
+  result.ok = result.error.empty();
+  return result;
+}
+
 }  // namespace
 
 std::string ResultText(const Experiment& experiment, const workloads::RunResult& result) {
-  const config::Config& config = experiment.loaded.config;
-  std::string text = IdentityLine(config.platform, experiment.hash, config.seed) + "\n";
+  std::string text = IdentityLine(experiment) + "\n";
+  for (const workloads::Circumstance& fact : result.circumstances) {
+    text += fmt::format("{:<28} {}\n", fact.name, fact.value);
+  }
   for (const workloads::Metric& metric : result.metrics) {
     text += fmt::format("{:<28} {:>12.4f} {}\n", metric.name, metric.value, metric.unit);
   }
   for (const auto& [name, count] : result.counters) {
     text += fmt::format("{:<28} {:>12}\n", name, count);
   }
+  if (result.pace) {
+    text += fmt::format(
+        "pace: {} of {} completions came later than the platform's; median {:.3f} us, most {:.3f} "
+        "us\n",
+        result.pace->late, result.pace->late + result.pace->held, result.pace->late_median_us,
+        result.pace->late_max_us);
+  }
   if (!result.limited_by.empty()) text += fmt::format("limited by: {}\n", result.limited_by);
-  return text + ViolationText(result);
+  // The ordering checker watches simulated memory alone.
+  return result.measured ? text : text + ViolationText(result);
 }
 
 std::string ResultJson(const Experiment& experiment, const workloads::RunResult& result) {
   const config::Config& config = experiment.loaded.config;
   Json json;
   json["version"] = kVersion;
-  json["backend"] = "sim";
-  json["source"] = "simulated";
+  json["backend"] = result.measured ? "live" : "sim";
+  json["source"] = result.measured ? "measured" : "simulated";
   json["platform"] = config.platform;
   json["config_hash"] = experiment.hash;
   json["seed"] = config.seed;
+  for (const workloads::Circumstance& fact : result.circumstances) {
+    json["measured_on"][fact.name] = fact.value;
+  }
   json["metrics"] = Json::object();
   for (const workloads::Metric& metric : result.metrics) {
     json["metrics"][metric.name] = {{"value", metric.value}, {"unit", metric.unit}};
   }
   json["counters"] = Json::object();
   for (const auto& [name, count] : result.counters) json["counters"][name] = count;
-  json["limited_by"] = result.limited_by;
-  json["violations"] = {{"count", result.violation_count}, {"reports", result.violations}};
+  if (result.pace) {
+    json["pace"] = {{"held", result.pace->held},
+                    {"late", result.pace->late},
+                    {"late_median_us", result.pace->late_median_us},
+                    {"late_max_us", result.pace->late_max_us}};
+  }
+  if (!result.measured) {
+    json["limited_by"] = result.limited_by;
+    json["violations"] = {{"count", result.violation_count}, {"reports", result.violations}};
+  }
   json["config"] = Json::object();
   for (const config::EffectiveEntry& entry : experiment.loaded.effective) {
     json["config"][entry.key] = entry.value;
@@ -69,6 +168,7 @@ std::string ResultJson(const Experiment& experiment, const workloads::RunResult&
 
 int RunRunCommand(const RunArguments& arguments, std::ostream& out) {
   const Experiment experiment = LoadExperiment(MakeSources(arguments.options));
+  Check(arguments, experiment);
   std::optional<OutputFile> json;
   std::optional<OutputFile> trace;
   std::optional<OutputFile> pcap;
@@ -82,12 +182,7 @@ int RunRunCommand(const RunArguments& arguments, std::ostream& out) {
     pcap.emplace("--pcap", arguments.pcap);
     options.pcap_file = pcap->pending_path();
   }
-  workloads::RunResult result;
-  {
-    Progress progress(1);
-    progress.Next(arguments.options.config);
-    result = workloads::Run(experiment.loaded.config, experiment.platform, options);
-  }
+  const workloads::RunResult result = RunHere(arguments, experiment, options);
   if (!result.ok) {
     std::cerr << "ringpost: the run failed: " << result.error << "\n";
     return kFailed;

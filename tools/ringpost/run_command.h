@@ -1,6 +1,8 @@
 // run_command.h: `ringpost run`: one workload on one backend.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -17,6 +19,11 @@ struct RunArguments {
   std::string trace;  // empty: none
   std::string pcap;   // empty: none
   bool quiet = false;
+  // Of backend live: all ranks as processes of this machine, or one rank among others.
+  uint32_t processes = 1;
+  std::optional<uint32_t> rank = {};
+  std::optional<uint32_t> ranks = {};
+  std::string rendezvous = {};  // HOST:PORT
 };
 
 // Prints the result, writes the files and returns the exit status: 3 for violations, unless

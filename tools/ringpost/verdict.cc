@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "configs/schema/config_error.h"
 #include "configs/schema/config_hash.h"
 #include "configs/schema/root.h"
 #include "tools/ringpost/reduce.h"
@@ -31,6 +32,12 @@ std::optional<double> Measure(const FigureRow& row, const FigureRun& run,
   sources.assignments.push_back({"platform", PlatformOf(row), row.position, row.position});
   if (point != nullptr) sources.assignments.push_back(*point);
   const Experiment experiment = LoadExperiment(sources);
+  if (experiment.loaded.config.backend != config::Backend::kSim) {
+    throw config::ConfigError(row.position, row.id,
+                              {run.experiment + " measures this machine, which is no simulation of "
+                                                "what was published",
+                               "use an experiment with backend: sim"});
+  }
   measured.hashes += experiment.hash + ":" + run.metric + " ";
   const workloads::RunResult& result = runs.Of(experiment);
   if (!result.ok) {

@@ -52,6 +52,9 @@ class Bootstrap {
   // Returns when all ranks have called it.
   virtual Result<bool> Barrier(const std::string& what) = 0;
 
+  // Of each later call, for a run whose steps take longer than joining does.
+  virtual void SetDeadline(std::chrono::milliseconds deadline) = 0;
+
   // The call that another rank is in, or makes next, fails with this reason.
   virtual void Abort(const std::string& reason) = 0;
 

@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kBetweenAttempts{50};
 Result<std::unique_ptr<Bootstrap>> OtherRank::Join(const BootstrapSpec& spec,
                                                    const Rendezvous& rendezvous) {
   std::unique_ptr<OtherRank> rank(new OtherRank(spec));
-  const auto end = Clock::now() + rank->patience_;
+  const auto end = Clock::now() + rank->Patience();
   if (rank->Connect(rendezvous, end)) rank->AwaitWelcome(rendezvous, end);
   if (rank->HasFailed()) return rank->GiveUp();
   return std::unique_ptr<Bootstrap>(std::move(rank));
@@ -55,7 +55,7 @@ bool OtherRank::Connect(const Rendezvous& rendezvous, Clock::time_point end) {
     RunUntil(Clock::time_point::max(), [&] { return is_over; });
     if (Clock::now() >= end) break;
   }
-  FailSilently(Waited(patience_, NameOf(0)) + ", at " + rendezvous.Text() + ": " + why.message());
+  FailSilently(Waited(Patience(), NameOf(0)) + ", at " + rendezvous.Text() + ": " + why.message());
   return false;
 }
 
@@ -67,7 +67,7 @@ void OtherRank::AwaitWelcome(const Rendezvous& rendezvous, Clock::time_point end
   hello.number = spec_.ranks;
   connection_->Send(hello);
   if (RunUntil(end, [&] { return HasFailed() || is_welcome_; })) return;
-  Fail(Waited(patience_, NameOf(0)) + ", connected to " + rendezvous.Text());
+  Fail(Waited(Patience(), NameOf(0)) + ", connected to " + rendezvous.Text());
 }
 
 void OtherRank::Hear(Message message) {
@@ -107,11 +107,11 @@ std::optional<OtherRank::Parts> OtherRank::RunStep(const std::string& blob) {
   }
   answer_.reset();
   connection_->Send(Say(kind_, blob));
-  const bool answered = RunUntil(Clock::now() + patience_, [&] {
+  const bool answered = RunUntil(Clock::now() + Patience(), [&] {
     if (!answer_ && has_first_left_) FailSilently(Lost(0, "it has left"));
     return HasFailed() || answer_.has_value();
   });
-  if (!answered) Fail(Waited(patience_, NameOf(0)));
+  if (!answered) Fail(Waited(Patience(), NameOf(0)));
   if (!HasFailed() && (answer_->kind != kind_ || answer_->number != step_)) {
     Fail(NameOf(0) + " is in " + StepName(answer_->kind, answer_->number) + " while " +
          NameOf(spec_.rank) + " is in " + StepName(kind_, step_));

@@ -21,9 +21,11 @@ class OtherRank final : public Rank {
  private:
   using Tcp = boost::asio::ip::tcp;
 
-  explicit OtherRank(const BootstrapSpec& spec)
-      : Rank(spec), patience_(spec.deadline + spec.deadline / 2 + std::chrono::milliseconds(500)) {}
+  explicit OtherRank(const BootstrapSpec& spec) : Rank(spec) {}
 
+  std::chrono::milliseconds Patience() const {
+    return spec_.deadline + spec_.deadline / 2 + std::chrono::milliseconds(500);
+  }
   bool Connect(const Rendezvous& rendezvous, Clock::time_point end);
   void AwaitWelcome(const Rendezvous& rendezvous, Clock::time_point end);
   void Hear(Message message);
@@ -33,7 +35,6 @@ class OtherRank final : public Rank {
   void Tell(const Message& message) override;
   bool HasUnsent() const override { return connection_ && connection_->HasUnsent(); }
 
-  std::chrono::milliseconds patience_;
   std::shared_ptr<Connection> connection_;
   bool is_welcome_ = false;
   bool has_first_left_ = false;

@@ -22,6 +22,7 @@ class Rank : public Bootstrap {
   Result<bool> Barrier(const std::string& what) final;
   void Abort(const std::string& reason) final;
   Result<bool> Check() final;
+  void SetDeadline(std::chrono::milliseconds deadline) final { spec_.deadline = deadline; }
 
  protected:
   using Clock = std::chrono::steady_clock;

@@ -1,0 +1,62 @@
+// live_machine.h: host threads and software NICs in real time: all ranks as threads of this
+// process, or one rank of a run of several processes.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/live/live_nic.h"
+#include "backends/make_nic.h"
+#include "configs/schema/config.h"
+#include "sim/cost/platform.h"
+#include "transport/bootstrap/bootstrap.h"
+#include "workloads/machine.h"
+
+namespace ringpost::workloads {
+
+// Which ranks are here, and where the others are to be met.
+struct RankOptions {
+  std::string rendezvous;  // HOST:PORT; empty: all ranks are in this process
+  uint32_t rank = 0;
+  // Of rank 0: called with the port once it listens there.
+  std::function<void(uint16_t port)> listening;
+};
+
+class LiveMachine final : public Machine {
+ public:
+  static Result<std::unique_ptr<LiveMachine>> Make(const config::Config& config,
+                                                   const sim::Platform& platform,
+                                                   const RankOptions& ranks);
+
+  uint32_t Ranks() const override { return static_cast<uint32_t>(nics_.size()); }
+  bool Owns(uint32_t rank) const override { return nics_[rank] != nullptr; }
+  Nic& nic(uint32_t rank) override { return *nics_[rank]; }
+  LiveNic& live_nic(uint32_t rank) { return *nics_[rank]; }
+  Result<std::vector<std::string>> Exchange(std::vector<std::string> mine,
+                                            const std::string& what) override;
+  void Abort(const std::string& reason) override;
+  // Each thread is a warp of its own.
+  uint32_t WarpLanes(uint32_t) const override { return 1; }
+  uint64_t TimeoutPs() const override { return 30'000'000'000'000; }
+  void Launch(uint32_t rank, const sim::LaunchShape& shape, Kernels kernels) override;
+  std::string Run() override;
+  void Poke(uint64_t address, const void* bytes, uint64_t size) override;
+  void Peek(uint64_t address, void* bytes, uint64_t size) override;
+
+ private:
+  LiveMachine() = default;
+  std::string Join(const config::Config& config, const RankOptions& ranks);
+  std::string Introduce();
+  std::string RunThreads();
+
+  std::unique_ptr<bootstrap::Bootstrap> bootstrap_;  // null: all ranks are here
+  uint32_t rank_ = 0;                                // with a bootstrap: the only one here
+  std::vector<std::unique_ptr<LiveNic>> nics_;       // by rank; null: of another process
+  std::vector<std::function<void(HostPort& port)>> bodies_;
+};
+
+}  // namespace ringpost::workloads
