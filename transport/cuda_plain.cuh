@@ -40,12 +40,12 @@ class CudaPlain {
 
   HOST_DEVICE void GatherInline(uint64_t) {}
 
-  HOST_DEVICE uint64_t LoadCqeTail(const QpView& qp, uint32_t slot) {
-    return Derived::LoadCqeWord(qp.cq + slot * abi::kCqeBytes + abi::kCqeTailOffset);
+  HOST_DEVICE uint64_t LoadCqeTail(uint64_t cq, uint32_t slot) {
+    return Derived::LoadCqeWord(cq + uint64_t{slot} * abi::kCqeBytes + abi::kCqeTailOffset);
   }
 
-  HOST_DEVICE uint64_t LoadCqeError(const QpView& qp, uint32_t slot) {
-    return Derived::LoadCqeWord(qp.cq + slot * abi::kCqeBytes + abi::kCqeTailOffset -
+  HOST_DEVICE uint64_t LoadCqeError(uint64_t cq, uint32_t slot) {
+    return Derived::LoadCqeWord(cq + uint64_t{slot} * abi::kCqeBytes + abi::kCqeTailOffset -
                                 sizeof(uint64_t));
   }
 

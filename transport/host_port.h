@@ -131,12 +131,12 @@ class HostPort final {
     Store<O, S>(Ref<uint64_t>{qp.doorbell}, value);
   }
 
-  uint64_t LoadCqeTail(const QpView& qp, uint32_t slot) {
-    return LoadCqeWord(qp, slot, abi::kCqeTailOffset);
+  uint64_t LoadCqeTail(uint64_t cq, uint32_t slot) {
+    return LoadCqeWord(cq, slot, abi::kCqeTailOffset);
   }
 
-  uint64_t LoadCqeError(const QpView& qp, uint32_t slot) {
-    return LoadCqeWord(qp, slot, abi::kCqeTailOffset - sizeof(uint64_t));
+  uint64_t LoadCqeError(uint64_t cq, uint32_t slot) {
+    return LoadCqeWord(cq, slot, abi::kCqeTailOffset - sizeof(uint64_t));
   }
 
   void SyncWarp() { warp_.Sync(); }
@@ -183,8 +183,8 @@ class HostPort final {
     return reinterpret_cast<void*>(qp.record + abi::kRecordSendOffset);
   }
 
-  static uint64_t LoadCqeWord(const QpView& qp, uint32_t slot, uint32_t offset) {
-    const uint64_t address = qp.cq + uint64_t{slot} * abi::kCqeBytes + offset;
+  static uint64_t LoadCqeWord(uint64_t cq, uint32_t slot, uint32_t offset) {
+    const uint64_t address = cq + uint64_t{slot} * abi::kCqeBytes + offset;
     return std::atomic_ref<uint64_t>(*reinterpret_cast<uint64_t*>(address))
         .load(std::memory_order_acquire);
   }

@@ -21,7 +21,7 @@
 //       view names the fence word that a host port needs under TSan; others ignore it.
 //   StoreDoorbellRecord(qp, counter)   the big-endian send counter of the doorbell record
 //   RingDoorbell(qp, value)            one 64-bit store to the QP's UAR register
-//   LoadCqeTail(qp, slot) / LoadCqeError(qp, slot)
+//   LoadCqeTail(cq, slot) / LoadCqeError(cq, slot)
 //       bytes 56..63 / bytes 48..55, after an acquire; both relaxed at system scope, as a flush
 //       may be rewriting the slot
 //   SyncWarp / Shuffle / Ballot / Lane / WarpSize    collectives of all lanes of the warp
@@ -78,8 +78,8 @@ concept Port = requires(P port, const QpView& qp, Ref<uint64_t> word, Ref<uint32
   port.template Fence<Order::kAcqRel, Scope::kGpu>(qp);
   port.template StoreDoorbellRecord<Order::kRelaxed, Scope::kGpu>(qp, small);
   port.template RingDoorbell<Order::kRelaxed, Scope::kSystem>(qp, value);
-  { port.LoadCqeTail(qp, small) } -> std::same_as<uint64_t>;
-  { port.LoadCqeError(qp, small) } -> std::same_as<uint64_t>;
+  { port.LoadCqeTail(value, small) } -> std::same_as<uint64_t>;
+  { port.LoadCqeError(value, small) } -> std::same_as<uint64_t>;
   port.SyncWarp();
   { port.Shuffle(value, small) } -> std::same_as<uint64_t>;
   { port.Ballot(true) } -> std::same_as<uint32_t>;

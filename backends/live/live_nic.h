@@ -15,6 +15,7 @@
 #include <mutex>
 #include <string>
 
+#include "backends/qp_objects.h"
 #include "sim/service/fabric_segment.h"
 #include "sim/service/nic_service.h"
 #include "transport/memory.h"
@@ -53,6 +54,7 @@ class LiveNic final : public Nic {
   Result<QpAddress> CreateQp(const QpSpec& spec) override;
   Result<bool> Connect(const QpAddress& local, const QpAddress& peer) override;
   Result<QpView> View(const QpAddress& local) const override;
+  Result<ReceiveView> Receives(const QpAddress& local) const override;
 
   // Memory of the caller's, until Deregister(); the key is lkey and rkey.
   Result<RegisteredMemory> Register(uint64_t address, uint64_t bytes);
@@ -67,15 +69,18 @@ class LiveNic final : public Nic {
 
  private:
   struct Qp {
-    QpView view;
-    uint32_t cqn = 0;
+    QpViews views;
+    QpObjects objects;
     Allocation memory;
   };
 
   LiveNic(const LiveNicOptions& options, MemoryProvider* memory,
           std::unique_ptr<MemoryProvider> own_memory);
   Result<Allocation> TakeMemory(Placement placement, uint64_t bytes);
+  std::string Place(const QpSpec& spec, Qp& qp);
   std::string Make(sim::service::NicLoop& loop, Qp& qp);
+  static void Destroy(sim::service::NicLoop& loop, const Qp& qp);
+  Result<Qp> Find(const QpAddress& local) const;
   std::string NotOurs(const QpAddress& address) const;
 
   const LiveNicOptions options_;

@@ -145,11 +145,11 @@ class BasicSimPort : private SimWords {
     thread_.Spend(costs_.doorbell_store);
   }
 
-  uint64_t LoadCqeTail(const QpView& qp, uint32_t slot, Site site = Site::Here()) {
-    return LoadCqe(qp, slot, abi::kCqeTailOffset, site);
+  uint64_t LoadCqeTail(uint64_t cq, uint32_t slot, Site site = Site::Here()) {
+    return LoadCqe(cq, slot, abi::kCqeTailOffset, site);
   }
-  uint64_t LoadCqeError(const QpView& qp, uint32_t slot, Site site = Site::Here()) {
-    return LoadCqe(qp, slot, abi::kCqeTailOffset - sizeof(uint64_t), site);
+  uint64_t LoadCqeError(uint64_t cq, uint32_t slot, Site site = Site::Here()) {
+    return LoadCqe(cq, slot, abi::kCqeTailOffset - sizeof(uint64_t), site);
   }
 
   void SyncWarp() {
@@ -186,8 +186,8 @@ class BasicSimPort : private SimWords {
     return Masks::kSlot ? index & (qp.depth - 1) : index;
   }
 
-  uint64_t LoadCqe(const QpView& qp, uint32_t slot, uint32_t offset, Site site) {
-    return LoadShared(qp.cq + uint64_t{slot} * abi::kCqeBytes + offset, sizeof(uint64_t),
+  uint64_t LoadCqe(uint64_t cq, uint32_t slot, uint32_t offset, Site site) {
+    return LoadShared(cq + uint64_t{slot} * abi::kCqeBytes + offset, sizeof(uint64_t),
                       Order::kRelaxed, Scope::kSystem, site);
   }
 

@@ -127,11 +127,11 @@ class MutantPort {
     });
   }
 
-  uint64_t LoadCqeTail(const QpView& qp, uint32_t slot, Site site = Site::Here()) {
-    return port_.LoadCqeTail(qp, slot, site);
+  uint64_t LoadCqeTail(uint64_t cq, uint32_t slot, Site site = Site::Here()) {
+    return port_.LoadCqeTail(cq, slot, site);
   }
-  uint64_t LoadCqeError(const QpView& qp, uint32_t slot, Site site = Site::Here()) {
-    return port_.LoadCqeError(qp, slot, site);
+  uint64_t LoadCqeError(uint64_t cq, uint32_t slot, Site site = Site::Here()) {
+    return port_.LoadCqeError(cq, slot, site);
   }
 
   void SyncWarp(Site site = Site::Here()) {

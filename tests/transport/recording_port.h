@@ -156,11 +156,11 @@ class RecordingPort {
     Put(qp.doorbell, value);
   }
 
-  uint64_t LoadCqeTail(const QpView& qp, uint32_t slot) {
-    return Get<uint64_t>(qp.cq + slot * abi::kCqeBytes + abi::kCqeTailOffset);
+  uint64_t LoadCqeTail(uint64_t cq, uint32_t slot) {
+    return Get<uint64_t>(cq + slot * abi::kCqeBytes + abi::kCqeTailOffset);
   }
-  uint64_t LoadCqeError(const QpView& qp, uint32_t slot) {
-    return Get<uint64_t>(qp.cq + slot * abi::kCqeBytes + abi::kCqeTailOffset - 8);
+  uint64_t LoadCqeError(uint64_t cq, uint32_t slot) {
+    return Get<uint64_t>(cq + slot * abi::kCqeBytes + abi::kCqeTailOffset - 8);
   }
 
   void SyncWarp() {}
