@@ -25,6 +25,8 @@
 //       bytes 56..63 / bytes 48..55, after an acquire; both relaxed at system scope, as a flush
 //       may be rewriting the slot
 //   SyncWarp / Shuffle / Ballot / Lane / WarpSize    collectives of all lanes of the warp
+//   SyncBlock / ShareInBlock / AnyInBlock / ThreadInBlock / BlockSize
+//       the same of all threads of a CTA: a barrier, what `source` has brought, whether any votes
 //   Expect(word, value)   a hint inside a waiting loop: it ends when `word` reads `value`. In
 //   virtual
 //                     time the thread then wakes for that value alone; others ignore it.
@@ -85,6 +87,11 @@ concept Port = requires(P port, const QpView& qp, Ref<uint64_t> word, Ref<uint32
   { port.Ballot(true) } -> std::same_as<uint32_t>;
   { port.Lane() } -> std::same_as<uint32_t>;
   { port.WarpSize() } -> std::same_as<uint32_t>;
+  port.SyncBlock();
+  { port.ShareInBlock(value, small) } -> std::same_as<uint64_t>;
+  { port.AnyInBlock(true) } -> std::same_as<bool>;
+  { port.ThreadInBlock() } -> std::same_as<uint32_t>;
+  { port.BlockSize() } -> std::same_as<uint32_t>;
   port.Expect(word, value);
   { port.Relax(value) } -> std::same_as<bool>;
   { port.Now() } -> std::same_as<uint64_t>;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "backends/sim/sim_group.h"
 #include "backends/sim/sim_words.h"
 #include "sim/node/nic_node.h"
 #include "transport/abi/doorbell.h"
@@ -17,7 +18,7 @@
 namespace ringpost {
 
 template <class MaskSet>
-class BasicSimPort : private SimWords {
+class BasicSimPort : private SimWords, public SimGroup {
  public:
   using Masks = MaskSet;
 
@@ -26,11 +27,10 @@ class BasicSimPort : private SimWords {
   explicit BasicSimPort(const BasicSimPort<OtherMasks>& other)
       : BasicSimPort(other.thread_, other.nic_) {}
 
-  BasicSimPort(sim::GpuThread& thread, sim::NicNode& nic) : SimWords(thread), nic_(nic) {}
+  BasicSimPort(sim::GpuThread& thread, sim::NicNode& nic)
+      : SimWords(thread), SimGroup(thread), nic_(nic) {}
 
   uint32_t ThreadIndex() const { return thread_.Index(); }
-  uint32_t Lane() const { return thread_.Lane(); }
-  uint32_t WarpSize() const { return thread_.MyWarp().Size(); }
   uint64_t Now() const { return static_cast<uint64_t>(thread_.Local().ps); }
 
   template <Order O, Scope S, class T>
@@ -152,23 +152,6 @@ class BasicSimPort : private SimWords {
     return LoadCqe(cq, slot, abi::kCqeTailOffset - sizeof(uint64_t), site);
   }
 
-  void SyncWarp() {
-    thread_.NoteEffect();
-    thread_.MyWarp().Meet(thread_, costs_.warp_sync, true);
-  }
-  // No operation of a Port: as SyncWarp, but orders no memory. For tests of who relies on that.
-  void MeetWarp() {
-    thread_.NoteEffect();
-    thread_.MyWarp().Meet(thread_, costs_.warp_sync, false);
-  }
-  uint64_t Shuffle(uint64_t value, uint32_t source) {
-    thread_.NoteEffect();
-    return thread_.MyWarp().Exchange(thread_, value, source, costs_.shuffle);
-  }
-  uint32_t Ballot(bool predicate) {
-    thread_.NoteEffect();
-    return thread_.MyWarp().Ballot(thread_, predicate, costs_.shuffle);
-  }
   void Expect(Ref<uint64_t> word, uint64_t value) { thread_.Expect(word.address, value); }
   bool Relax(uint64_t deadline) {
     const sim::Time limit = deadline > static_cast<uint64_t>(sim::Time::Never().ps)

@@ -65,6 +65,7 @@ class Gpu {
   LaunchShape shape_;
   std::unique_ptr<StackSlab> stacks_;
   std::deque<Warp> warps_;
+  std::deque<CtaGroup> blocks_;
   std::deque<GpuThread> threads_;
   std::deque<Block> waiting_;
   std::vector<uint32_t> lanes_on_sm_;

@@ -143,6 +143,13 @@ class MutantPort {
   uint32_t Ballot(bool predicate) { return port_.Ballot(predicate); }
   uint32_t Lane() const { return port_.Lane(); }
   uint32_t WarpSize() const { return port_.WarpSize(); }
+  void SyncBlock() { port_.SyncBlock(); }
+  uint64_t ShareInBlock(uint64_t value, uint32_t source) {
+    return port_.ShareInBlock(value, source);
+  }
+  bool AnyInBlock(bool vote) { return port_.AnyInBlock(vote); }
+  uint32_t ThreadInBlock() const { return port_.ThreadInBlock(); }
+  uint32_t BlockSize() const { return port_.BlockSize(); }
   template <class T>
   void Expect(Ref<T> word, uint64_t value) {
     port_.Expect(word, value);

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "tests/transport/alone.h"
 #include "transport/abi/cqe.h"
 #include "transport/abi/doorbell.h"
 #include "transport/port.h"
@@ -31,7 +32,7 @@ struct Event {
 };
 
 template <class MaskSet = FullMasks>
-class RecordingPort {
+class RecordingPort : public Alone {
  public:
   using Masks = MaskSet;
 
@@ -163,11 +164,6 @@ class RecordingPort {
     return Get<uint64_t>(cq + slot * abi::kCqeBytes + abi::kCqeTailOffset - 8);
   }
 
-  void SyncWarp() {}
-  uint64_t Shuffle(uint64_t value, uint32_t) { return value; }
-  uint32_t Ballot(bool vote) { return vote ? 1 : 0; }
-  uint32_t Lane() const { return 0; }
-  uint32_t WarpSize() const { return 1; }
   void Expect(Ref<uint64_t>, uint64_t) {}
   bool Relax(uint64_t) {
     if (on_relax) on_relax();
