@@ -38,7 +38,14 @@ std::string MakeDc(const ObjectMaker& make, sim::RnicQpConfig config, const Rece
 
 }  // namespace
 
-std::string RefusalOf(const QpSpec& spec) {
+std::string RefusalOf(const QpSpec& spec, const DoorbellCaps& caps) {
+  if (spec.doorbell == DoorbellMode::kBlueFlame && !caps.blueflame) {
+    return "doorbell blueflame is for threads of a CPU, and these are a GPU's; use gpu or cpu";
+  }
+  if (spec.doorbell == DoorbellMode::kRecordFree && !caps.record_free) {
+    return "doorbell record_free needs a register that loses no doorbell, and this one is a page "
+           "of memory; use gpu or cpu";
+  }
   const uint32_t depth = spec.depth_wqebbs;
   if (!std::has_single_bit(depth) || depth < 8 || depth > abi::kMaxDepthWqebbs) {
     return fmt::format("a send queue of {} WQEBBs is impossible; give a power of two from 8 to {}",
@@ -75,6 +82,7 @@ QpViews ViewsOf(const QpSpec& spec, const sim::NicLimits& limits) {
   view.placement = spec.placement;
   view.timeout_ps = spec.timeout_ps;
   view.kind = spec.kind;
+  view.doorbell_mode = spec.doorbell;
   views.receive.depth = ReceiveDepth(spec);
   views.receive.linked = spec.kind == TransportKind::kDc ? 1 : 0;
   return views;

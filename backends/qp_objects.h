@@ -32,8 +32,14 @@ struct ObjectMaker {
   std::function<sim::Created(const sim::RnicQpConfig&)> qp;
 };
 
+// What the place that threads and the NIC share is capable of.
+struct DoorbellCaps {
+  bool blueflame = false;    // threads are a CPU's
+  bool record_free = false;  // the register is a queue: no doorbell overwrites another
+};
+
 // Why no such QP can be, in one line; empty if it can.
-std::string RefusalOf(const QpSpec& spec);
+std::string RefusalOf(const QpSpec& spec, const DoorbellCaps& caps);
 
 // The receives of a QP of this spec: a DCT has a shared queue, and that is never empty.
 uint32_t ReceiveDepth(const QpSpec& spec);

@@ -49,6 +49,7 @@ namespace ringpost {
 class CudaPort : public CudaPlain<CudaPort> {
  public:
   using Masks = FullMasks;
+  static constexpr bool kHasBlueFlame = false;
 
   HOST_DEVICE CudaPort() {
     uint32_t thread = 0, block = 0;
@@ -179,15 +180,13 @@ class CudaPort : public CudaPlain<CudaPort> {
     return nanoseconds * 1000;
   }
 
-  // For CudaPlain.
-  // Weak: a release or a fence after it makes the segment visible.
+  // For CudaPlain. Weak: a release or a fence after it makes the segment visible.
   static HOST_DEVICE void StoreSegment([[maybe_unused]] uint64_t address,
                                        [[maybe_unused]] const abi::Segment& segment) {
     RINGPOST_PTX("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(segment.word[0]),
                  "r"(segment.word[1]), "r"(segment.word[2]), "r"(segment.word[3])
                  : "memory");
   }
-
   // Not kept in L1, where the next poll would find it again.
   static HOST_DEVICE uint64_t LoadCqeWord([[maybe_unused]] uint64_t address) {
     uint64_t out = 0;

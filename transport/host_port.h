@@ -33,6 +33,7 @@ namespace ringpost {
 class HostPort : public HostGroup {
  public:
   using Masks = FullMasks;
+  static constexpr bool kHasBlueFlame = true;
 
   // `stop`, where given, ends every wait once it is true.
   explicit HostPort(const HostGroup& group, const std::atomic<bool>* stop = nullptr)

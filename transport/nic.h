@@ -34,7 +34,8 @@ struct QpSpec {
   uint64_t timeout_ps = 0;
   TransportKind kind = TransportKind::kRc;
   uint32_t receive_depth = 0;  // receives that may be posted, a power of two up to 32768; 0: none
-  uint64_t max_message = 0;    // bytes that one WQE may move; 0: what the NIC can
+  DoorbellMode doorbell = DoorbellMode::kGpu;
+  uint64_t max_message = 0;  // bytes that one WQE may move; 0: what the NIC can
 };
 
 // What the peer must be told to connect: opaque to everybody but the backend.

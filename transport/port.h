@@ -35,7 +35,8 @@
 //                     loaded since the last Relax may read differently.
 //   Now()             picoseconds since an arbitrary start; monotone for one thread
 //
-// Masks is a type whose constants are the index masks of the byte contract; tests weaken them.
+// kHasBlueFlame: 64-byte rings are possible, as from a CPU. Masks is a type whose constants are the
+// index masks of the byte contract; tests weaken them.
 #pragma once
 
 #include <concepts>
@@ -63,6 +64,7 @@ concept Port = requires(P port, const QpView& qp, Ref<uint64_t> word, Ref<uint32
                         uint64_t value, uint32_t small, const void* source, void* target,
                         const abi::Segment* segments) {
   typename P::Masks;
+  { P::kHasBlueFlame } -> std::convertible_to<bool>;
   { port.template Load<Order::kRelaxed, Scope::kGpu>(word) } -> std::same_as<uint64_t>;
   { port.template Load<Order::kAcquire, Scope::kSystem>(half) } -> std::same_as<uint32_t>;
   port.template Store<Order::kRelease, Scope::kGpu>(word, value);

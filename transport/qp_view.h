@@ -17,7 +17,15 @@ namespace ringpost {
 
 enum class Placement : uint8_t { kGpu, kHost };
 enum class CompletionScope : uint8_t { kSelectedQp, kPeer, kAllQps };
-enum class DoorbellMode : uint8_t { kGpu };
+
+// How a QP is rung (ring.h). A backend refuses at CreateQp what it cannot do.
+enum class DoorbellMode : uint8_t {
+  kGpu,         // the posting thread: record, then doorbell
+  kCpu,         // it leaves the producer index in memory, and a host thread of the backend rings
+  kBlueFlame,   // record, then the last WQE's first 64 bytes: host threads alone
+  kRecordFree,  // the doorbell alone
+};
+
 enum class TransportKind : uint8_t { kRc, kDc };
 
 // Whom a DCI's WQEs are for. Views of one DCI may differ in this alone: one for each peer.
@@ -36,6 +44,9 @@ struct QpView {
   Ref<uint64_t> ready;
   Ref<uint64_t> published;
   Ref<uint64_t> completed;
+  Ref<uint64_t> producer;   // kCpu: WQEBBs to ring for, in host memory
+  Ref<uint64_t> blueflame;  // kBlueFlame: which half of the register is next
+  Ref<uint64_t> ringing;    // last_writer: 1 while a thread rings
   uint64_t sink = 0;        // 8 registered bytes for results that nobody reads
   DcTarget target;          // of a DCI
   uint64_t timeout_ps = 0;  // how long a wait on this QP may take; 0: for ever

@@ -5,8 +5,8 @@
 namespace ringpost::workloads {
 
 std::string_view NameOf(config::Publication publication) {
-  constexpr std::string_view kNames[] = {"per_thread", "batched", "ordered_handoff", "locked",
-                                         "cooperative"};
+  constexpr std::string_view kNames[] = {"per_thread", "batched",     "ordered_handoff",
+                                         "locked",     "cooperative", "last_writer"};
   return kNames[static_cast<size_t>(publication)];
 }
 
@@ -25,6 +25,8 @@ Pairing ConnectRanks(Fabric& fabric, const config::Config& config, uint32_t qps,
   spec.batch = static_cast<uint32_t>(config.transport.batch);
   spec.max_inline = static_cast<uint32_t>(config.transport.inline_max_bytes);
   spec.shared = shared;
+  spec.kind = config.transport.kind;
+  spec.doorbell = config.transport.doorbell;
   Pairing pairing;
   for (uint32_t i = 0; i < qps; ++i) {
     const Result<QpAddress> a = fabric.nic(0).CreateQp(spec);

@@ -114,7 +114,9 @@ Result<bool> LiveNic::Deregister(const RegisteredMemory& memory) {
 }
 
 Result<QpAddress> LiveNic::CreateQp(const QpSpec& spec) {
-  std::string refusal = RefusalOf(spec);
+  std::string refusal =
+      RefusalOf(spec, {.blueflame = options_.gpu_is_host || spec.placement == Placement::kHost,
+                       .record_free = false});
   if (!refusal.empty()) return Error{refusal};
   Qp qp;
   qp.views = ViewsOf(spec, options_.nic.limits);
@@ -123,10 +125,12 @@ Result<QpAddress> LiveNic::CreateQp(const QpSpec& spec) {
   const Result<bool> called = service_->Call([&](NicLoop& loop) { refusal = Make(loop, qp); });
   if (!called.Ok() || !refusal.empty()) {
     memory_.Free(qp.memory);
+    if (qp.producer.bytes != 0) memory_.Free(qp.producer);
     return Either(called, refusal);
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   qps_[qp.objects.qp] = qp;
+  if (spec.doorbell == DoorbellMode::kCpu) bells_.Add(qp.views.send);
   return QpAddress{options_.lid, qp.objects.qp, qp.objects.dct};
 }
 
@@ -152,6 +156,18 @@ std::string LiveNic::Place(const QpSpec& spec, Qp& qp) {
   receive.posted = {base + kWordsAt + 4 * kLine};
   receive.taken = {base + kWordsAt + 5 * kLine};
   view.sink = base + kWordsAt + 6 * kLine;
+  view.ringing = {base + kWordsAt + 8 * kLine};
+  view.blueflame = {base + kWordsAt + 9 * kLine};
+  if (spec.doorbell == DoorbellMode::kCpu) {
+    // A host thread reads it, wherever the queues are.
+    const Result<Allocation> producer = TakeMemory(Placement::kHost, kLine);
+    if (!producer.Ok()) {
+      memory_.Free(qp.memory);
+      return producer.Message();
+    }
+    qp.producer = producer.Value();
+    view.producer = {qp.producer.address};
+  }
   receive.record =
       receive.linked != 0 ? base + kWordsAt + 7 * kLine : view.record + abi::kRecordReceiveOffset;
   receive.cq = base + kRingAt + ring;
@@ -164,6 +180,7 @@ std::string LiveNic::Place(const QpSpec& spec, Qp& qp) {
         memory_.Copy(cq, reinterpret_cast<uint64_t>(invalid.data()), invalid.size());
     if (filled.Ok()) continue;
     memory_.Free(qp.memory);
+    if (qp.producer.bytes != 0) memory_.Free(qp.producer);
     return filled.Message();
   }
   return {};
@@ -208,6 +225,7 @@ Result<bool> LiveNic::DestroyQp(const QpAddress& local) {
   const auto found = qps_.find(local.qpn);
   if (found == qps_.end()) return Error{NotOurs(local)};
   const Qp qp = found->second;
+  bells_.Remove(local.qpn);
   const Result<bool> called = service_->Call([&](NicLoop& loop) {
     Destroy(loop, qp);
     loop.Memory().Forbid(qp.memory.address, qp.memory.bytes);
@@ -215,6 +233,7 @@ Result<bool> LiveNic::DestroyQp(const QpAddress& local) {
   if (!called.Ok()) return Error{called.Message()};
   qps_.erase(found);
   memory_.Free(qp.memory);
+  if (qp.producer.bytes != 0) memory_.Free(qp.producer);
   return true;
 }
 

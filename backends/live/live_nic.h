@@ -15,6 +15,7 @@
 #include <mutex>
 #include <string>
 
+#include "backends/live/host_doorbells.h"
 #include "backends/qp_objects.h"
 #include "sim/service/fabric_segment.h"
 #include "sim/service/nic_service.h"
@@ -72,6 +73,7 @@ class LiveNic final : public Nic {
     QpViews views;
     QpObjects objects;
     Allocation memory;
+    Allocation producer;  // doorbell mode cpu
   };
 
   LiveNic(const LiveNicOptions& options, MemoryProvider* memory,
@@ -90,8 +92,9 @@ class LiveNic final : public Nic {
   uint32_t pd_ = 0;
   mutable std::mutex mutex_;
   std::map<uint32_t, Qp> qps_;  // by QPN; guarded by mutex_
-  // Last: its thread uses memory and fabric.
+  // Its thread uses memory and fabric.
   std::unique_ptr<sim::service::NicService> service_;
+  HostDoorbells bells_;  // last: its thread uses all of them
 };
 
 }  // namespace ringpost

@@ -66,6 +66,10 @@ void Fabric::SimNic::Place(const QpSpec& spec, QpViews& views) {
   view.ready = {Carve(gpu, sizeof(uint64_t))};
   view.published = {Carve(gpu, sizeof(uint64_t))};
   view.completed = {Carve(gpu, sizeof(uint64_t))};
+  view.ringing = {Carve(gpu, sizeof(uint64_t))};
+  if (spec.doorbell == DoorbellMode::kCpu) {
+    view.producer = {Carve(HomeOf(Placement::kHost), sizeof(uint64_t))};
+  }
   view.doorbell =
       Carve({sim::HomeKind::kUar, queues.node}, abi::kUarPageBytes) + abi::kUarDoorbellOffset;
   ReceiveView& receive = views.receive;
@@ -79,7 +83,7 @@ void Fabric::SimNic::Place(const QpSpec& spec, QpViews& views) {
 }
 
 Result<QpAddress> Fabric::SimNic::CreateQp(const QpSpec& spec) {
-  std::string refusal = RefusalOf(spec);
+  std::string refusal = RefusalOf(spec, {.blueflame = false, .record_free = true});
   if (!refusal.empty()) return Error{refusal};
   sim::Rnic& function = node_.Function();
   Qp qp;
@@ -97,6 +101,7 @@ Result<QpAddress> Fabric::SimNic::CreateQp(const QpSpec& spec) {
   const uint32_t index = qp.objects.qp - sim::Rnic::kFirstQpn;
   if (index >= qps_.size()) qps_.resize(index + 1);
   qps_[index] = qp;
+  if (spec.doorbell == DoorbellMode::kCpu) rung_by_host_.push_back(qp.views.send);
   return QpAddress{node_.Node(), qp.objects.qp, qp.objects.dct};
 }
 

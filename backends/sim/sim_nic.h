@@ -18,6 +18,8 @@ class Fabric::SimNic final : public Nic {
   Result<bool> Connect(const QpAddress& local, const QpAddress& peer) override;
   Result<QpView> View(const QpAddress& local) const override;
   Result<ReceiveView> Receives(const QpAddress& local) const override;
+  // Those that a host thread rings.
+  const std::vector<QpView>& RungByHost() const { return rung_by_host_; }
 
  private:
   struct Qp {
@@ -48,6 +50,7 @@ class Fabric::SimNic final : public Nic {
   std::vector<Pool> pools_;
   uint32_t created_ = 0;
   std::vector<Qp> qps_;  // by QPN from the first one on; a DCT's place is empty
+  std::vector<QpView> rung_by_host_;
   RegisteredMemory sinks_;
 };
 

@@ -21,6 +21,7 @@ template <class MaskSet>
 class BasicSimPort : private SimWords, public SimGroup {
  public:
   using Masks = MaskSet;
+  static constexpr bool kHasBlueFlame = false;
 
   // The same thread with other index masks.
   template <class OtherMasks>

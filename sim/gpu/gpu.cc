@@ -6,8 +6,8 @@
 
 namespace ringpost::sim {
 
-Gpu::Gpu(Engine& engine, Memory& memory, const CostTable& costs, uint16_t node)
-    : engine_(engine), memory_(memory), costs_(costs), node_(node) {
+Gpu::Gpu(Engine& engine, Memory& memory, const CostTable& costs, uint16_t node, AgentKind kind)
+    : engine_(engine), memory_(memory), costs_(costs), node_(node), kind_(kind) {
   lanes_on_sm_.resize(costs.sms_count);
   memory_.SetWake([](const Watch& watch, const Message& message, Time time) {
     static_cast<GpuThread*>(watch.owner)->OnChange(watch, message, time);
@@ -57,7 +57,7 @@ void Gpu::StartBlock(const Block& block, uint32_t sm, Time when) {
       warps_.emplace_back(*this, (uint32_t{node_} << 20) | next_warp_++, sm);
     }
     Warp& warp = warps_.back();
-    const AgentId agent = memory_.AddAgent({AgentKind::kGpuThread, node_, cta, warp.Id()});
+    const AgentId agent = memory_.AddAgent({kind_, node_, cta, warp.Id()});
     threads_.emplace_back(*this, warp, group, agent, block.first_thread + i, i);
     warp.AddLane(threads_.back(), agent);
     group.AddLane(threads_.back(), agent);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "transport/block_port.h"
 #include "transport/endpoint.h"
 #include "transport/publication/pairs.h"
 #include "transport/receive_queue.h"
@@ -37,7 +38,7 @@ class AnyEndpoint {
 };
 
 template <class P, class Publication, class Ordering>
-class EndpointOf final : public AnyEndpoint {
+class EndpointOf : public AnyEndpoint {
  public:
   EndpointOf(P& port, const QpTable& table) : endpoint_(port, table) {}
   Posted Put(RemoteSpan target, LocalSpan source) override { return endpoint_.Put(target, source); }
@@ -84,6 +85,20 @@ class EndpointOf final : public AnyEndpoint {
   Endpoint<P, Publication, Ordering> endpoint_;
 };
 
+// The same for a whole block that posts together.
+template <class P>
+struct BlockOf {
+  BlockPort<P> block;
+};
+template <class P, class Ordering>
+class BlockEndpointOf final : private BlockOf<P>,
+                              public EndpointOf<BlockPort<P>, Cooperative, Ordering> {
+ public:
+  BlockEndpointOf(P& port, const QpTable& table)
+      : BlockOf<P>{BlockPort<P>(port)},
+        EndpointOf<BlockPort<P>, Cooperative, Ordering>(this->block, table) {}
+};
+
 class AnyReceives {
  public:
   virtual ~AnyReceives() = default;
@@ -108,6 +123,7 @@ struct PairOf {
   TransportKind kind = TransportKind::kRc;
   std::string publication;
   std::string ordering;
+  bool block_wide = false;
   bool warp_wide = false;
   bool shares_qp = false;
   bool host_placement = false;  // safe for queues in host memory
@@ -116,25 +132,43 @@ struct PairOf {
 
   bool Ordered() const { return ordering != OrderNone::kName; }
   std::string Name() const {
-    return publication + " with " + ordering + (kind == TransportKind::kDc ? " over DC" : "");
+    return publication + (block_wide ? " by blocks with " : " with ") + ordering +
+           (kind == TransportKind::kDc ? " over DC" : "");
   }
 };
 
-// All pairs over RC, then all over DC.
+template <class P, class Publication, class Ordering, class E>
+PairOf<P> PairWith(TransportKind kind, bool block_wide) {
+  PairOf<P> pair;
+  pair.kind = kind;
+  pair.publication = Publication::kName;
+  pair.ordering = Ordering::kName;
+  pair.block_wide = block_wide;
+  pair.warp_wide = Publication::kWarpWide;
+  pair.shares_qp = Publication::kSharesQp;
+  pair.host_placement = kSafeForHostPlacement<Ordering>;
+  pair.make = [](P& port, const QpTable& table) -> std::unique_ptr<AnyEndpoint> {
+    return std::make_unique<E>(port, table);
+  };
+  pair.receives = [](P& port, const QpView& qp,
+                     const ReceiveView& queue) -> std::unique_ptr<AnyReceives> {
+    return std::make_unique<ReceivesOf<P, Ordering>>(port, qp, queue);
+  };
+  return pair;
+}
+
+// All pairs over RC, then all over DC; what posts by warps also by blocks.
 template <class P>
 std::vector<PairOf<P>> EveryPair() {
   std::vector<PairOf<P>> pairs;
   for (const auto kind : {TransportKind::kRc, TransportKind::kDc}) {
     ForEachPair([&]<class Publication, class Ordering>() {
-      pairs.push_back(
-          {kind, Publication::kName, Ordering::kName, Publication::kWarpWide,
-           Publication::kSharesQp, kSafeForHostPlacement<Ordering>,
-           [](P& port, const QpTable& table) -> std::unique_ptr<AnyEndpoint> {
-             return std::make_unique<EndpointOf<P, Publication, Ordering>>(port, table);
-           },
-           [](P& port, const QpView& qp, const ReceiveView& queue) -> std::unique_ptr<AnyReceives> {
-             return std::make_unique<ReceivesOf<P, Ordering>>(port, qp, queue);
-           }});
+      using One = EndpointOf<P, Publication, Ordering>;
+      pairs.push_back(PairWith<P, Publication, Ordering, One>(kind, false));
+      if constexpr (Publication::kWarpWide) {
+        using Block = BlockEndpointOf<P, Ordering>;
+        pairs.push_back(PairWith<P, Publication, Ordering, Block>(kind, true));
+      }
     });
   }
   return pairs;

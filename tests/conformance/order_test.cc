@@ -1,5 +1,6 @@
 // What waits promise, and what is ordered: every backend, every policy pair.
 #include <boost/test/unit_test.hpp>
+#include <cstdio>
 #include <vector>
 
 #include "tests/conformance/backends.h"
@@ -12,11 +13,13 @@ constexpr CompletionScope kSelected = CompletionScope::kSelectedQp;
 
 // Threads of node 0 put and signal in turn; those of node 1 wait for each signal and read.
 template <class Backend>
-void PutAndSignal(const PairOf<typename Backend::P>& pair, Placement placement) {
+void PutAndSignal(const PairOf<typename Backend::P>& pair, Placement placement,
+                  DoorbellMode doorbell = DoorbellMode::kGpu) {
   constexpr uint64_t kRounds = 10;
   constexpr uint64_t kBytes = 200;
   constexpr uint64_t kStride = 256;
-  Team<Backend> team(pair, {.depth_wqebbs = 64, .placement = placement});
+  Team<Backend> team(
+      pair, {.depth_wqebbs = 16, .placement = placement, .batch = 2, .doorbell = doorbell});
   const uint64_t slots = team.Threads() * kRounds;
   const RegisteredMemory source = team.Allocate(0, slots * kStride);
   const RegisteredMemory target = team.Allocate(1, slots * kStride);
@@ -50,6 +53,32 @@ void PutAndSignal(const PairOf<typename Backend::P>& pair, Placement placement) 
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(WhoSeesTheSignalReadsThePayload, Backend, Backends) {
   for (const auto& pair : Backend::Pairs()) PutAndSignal<Backend>(pair, Placement::kGpu);
+}
+
+// Why the backend's NICs have no QPs of this mode; empty if they have.
+template <class Backend>
+std::string RefusalOf(DoorbellMode doorbell) {
+  Backend backend({});
+  const Result<QpAddress> qp = backend.nic(0).CreateQp({.doorbell = doorbell});
+  return qp.Ok() ? "" : qp.Message();
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(EachWayToRingCarriesEveryPolicy, Backend, Backends) {
+  for (const auto doorbell :
+       {DoorbellMode::kCpu, DoorbellMode::kBlueFlame, DoorbellMode::kRecordFree}) {
+    const std::string refusal = RefusalOf<Backend>(doorbell);
+    const bool live = Backend::kRealTime;
+    const bool expected =
+        doorbell != DoorbellMode::kCpu && live == (doorbell == DoorbellMode::kRecordFree);
+    BOOST_TEST(refusal.empty() == !expected, refusal);
+    if (!refusal.empty()) {
+      std::printf("skipped on %s: %s\n", live ? "live" : "sim", refusal.c_str());
+      continue;
+    }
+    for (const auto& pair : Backend::Pairs()) {
+      PutAndSignal<Backend>(pair, Placement::kGpu, doorbell);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(QueuesAndPayloadMayLieInHostMemoryWithSystemScope, Backend,

@@ -1,7 +1,7 @@
 // team.h: the threads of one test: how many, on which QPs, with which memory.
 //
-// A policy that shares QPs gets four threads on one QP, a warp-wide one a warp of four lanes, any
-// other two threads with a QP each. Node 0 sends to node 1.
+// A policy that shares QPs gets four threads on one QP, a warp-wide one a warp of four lanes or a
+// block, any other two threads with a QP each. Node 0 sends to node 1.
 #pragma once
 
 #include <boost/test/unit_test.hpp>
@@ -33,7 +33,9 @@ class Team {
     spec.shared = pair.shares_qp && !pair.warp_wide;
     spec.kind = pair.kind;
     spec.max_inline = 220;
-    shape_ = {pair.shares_qp ? 4u : 2u, pair.warp_wide ? 4u : 1u};
+    const uint32_t together = pair.warp_wide ? 4 : 1;
+    shape_ = {pair.shares_qp ? 4u : 2u, together, together};
+    if (pair.block_wide) shape_ = Backend::kBlock;
     teams_ = pair.shares_qp ? 1 : shape_.threads;
     for (uint32_t i = 0; i < teams_ * each; ++i) AddQp(spec);
     for (uint32_t i = 0; i < teams_; ++i) {

@@ -20,6 +20,7 @@ template <class P>
 class MutantPort {
  public:
   using Masks = typename P::Masks;
+  static constexpr bool kHasBlueFlame = P::kHasBlueFlame;
 
   MutantPort(P& port, Plan& plan) : port_(port), plan_(plan) {}
 

@@ -35,6 +35,7 @@ template <class MaskSet = FullMasks>
 class RecordingPort : public Alone {
  public:
   using Masks = MaskSet;
+  static constexpr bool kHasBlueFlame = true;
 
   explicit RecordingPort(uint32_t depth = 16) : memory(kSq + depth * abi::kWqebbBytes) {
     view.depth = depth;
@@ -47,6 +48,7 @@ class RecordingPort : public Alone {
     view.ready = {kIndices + 8};
     view.published = {kIndices + 16};
     view.completed = {kIndices + 24};
+    view.ringing = {kIndices + 32};
     view.max_inline = 220;
     memory[kCq + abi::kCqeBytes - 1] = abi::kCqeInitialOpOwn;
   }
