@@ -15,6 +15,9 @@ namespace ringpost {
 template <class Derived>
 class CudaPlain {
  public:
+  using Masks = FullMasks;
+  static constexpr bool kHasBlueFlame = false;
+
   HOST_DEVICE void StorePayload(uint64_t address, const void* source, uint64_t bytes) {
     Copy(reinterpret_cast<unsigned char*>(address), static_cast<const unsigned char*>(source),
          bytes);

@@ -48,9 +48,6 @@ namespace ringpost {
 
 class CudaPort : public CudaPlain<CudaPort> {
  public:
-  using Masks = FullMasks;
-  static constexpr bool kHasBlueFlame = false;
-
   HOST_DEVICE CudaPort() {
     uint32_t thread = 0, block = 0;
     RINGPOST_PTX("mov.u32 %0, %%tid.x;" : "=r"(thread));

@@ -50,7 +50,9 @@ class Endpoint {
   template <class T>
   HOST_DEVICE Posted PutValue(RemoteSpan target, T value) {
     static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
-    return PostPutInline<sizeof(T)>(poster_, target, &value, sizeof(T));
+    uint64_t word = 0;
+    memcpy(&word, &value, sizeof(T));
+    return PostPutInline<sizeof(word)>(poster_, target, &word, sizeof(T));
   }
 
   // Put, then an 8-byte write of `value` to `signal`: both on one QP, so that who sees the signal
@@ -68,7 +70,7 @@ class Endpoint {
 
   // Put that takes one of the peer's receives, which tells of its length and of `immediate`.
   HOST_DEVICE Posted PutImmediate(RemoteSpan target, LocalSpan source, uint32_t immediate) {
-    return PostPutImmediate(poster_, target, source, immediate);
+    return PostPut(poster_, target, source, abi::Opcode::kRdmaWriteImm, immediate);
   }
 
   // RDMA READ of the peer's memory into `target`.

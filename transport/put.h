@@ -40,22 +40,14 @@ HOST_DEVICE void StorePiece(Poster& poster, abi::Opcode opcode, uint64_t index, 
              {source.address + piece.offset, piece.bytes, source.lkey});
 }
 
+// `last` is the opcode of the last piece.
 template <class Poster>
-HOST_DEVICE Posted PostPut(Poster& poster, RemoteSpan target, LocalSpan source) {
+HOST_DEVICE Posted PostPut(Poster& poster, RemoteSpan target, LocalSpan source,
+                           abi::Opcode last = abi::Opcode::kRdmaWrite, uint32_t immediate = 0) {
   using Piece = typename Poster::Piece;
   return poster.PostPieces(
       source.bytes, {1, 0}, [&](uint64_t index, uint8_t flags, const Piece& piece) {
-        StorePiece(poster, abi::Opcode::kRdmaWrite, index, flags, target, source, piece);
-      });
-}
-
-template <class Poster>
-HOST_DEVICE Posted PostPutImmediate(Poster& poster, RemoteSpan target, LocalSpan source,
-                                    uint32_t immediate) {
-  using Piece = typename Poster::Piece;
-  return poster.PostPieces(
-      source.bytes, {1, 0}, [&](uint64_t index, uint8_t flags, const Piece& piece) {
-        const auto opcode = piece.last ? abi::Opcode::kRdmaWriteImm : abi::Opcode::kRdmaWrite;
+        const abi::Opcode opcode = piece.last ? last : abi::Opcode::kRdmaWrite;
         StorePiece(poster, opcode, index, flags, target, source, piece, immediate);
       });
 }

@@ -22,7 +22,7 @@ enum class CompletionScope : uint8_t { kSelectedQp, kPeer, kAllQps };
 enum class DoorbellMode : uint8_t {
   kGpu,         // the posting thread: record, then doorbell
   kCpu,         // it leaves the producer index in memory, and a host thread of the backend rings
-  kBlueFlame,   // record, then the last WQE's first 64 bytes: host threads alone
+  kBlueFlame,   // record, then the last WQE's first 64 bytes; as kGpu where the port is no CPU's
   kRecordFree,  // the doorbell alone
 };
 

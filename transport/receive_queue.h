@@ -34,24 +34,26 @@ class ReceiveQueue {
   // The next message goes to `buffer`, up to 2^31 - 1 bytes; a put with immediate takes the
   // receive and leaves the buffer alone. kInvalidArgument if all WQEs are posted.
   HOST_DEVICE Completion Post(LocalSpan buffer) {
-    const uint64_t posted = Count(queue_.posted);
-    if (posted - Count(queue_.taken) >= queue_.depth || buffer.bytes >= abi::kInlineFlag) {
+    const uint64_t posted = Word(queue_.posted);
+    if (posted - Word(queue_.taken) >= queue_.depth || buffer.bytes >= abi::kInlineFlag) {
       return {Status::kInvalidArgument, 0, 0, qp_.qpn, posted};
     }
-    const abi::Segment wqe[2] = {
-        abi::NextReceiveOf(static_cast<uint16_t>((posted + 1) & (queue_.depth - 1))),
-        abi::ReceiveOf(static_cast<uint32_t>(buffer.bytes), buffer.lkey, buffer.address)};
     const uint64_t stride = sizeof(abi::Segment) * (1 + queue_.linked);
-    const uint64_t slot = queue_.ring + (posted & (queue_.depth - 1)) * stride;
-    port_.StorePayload(slot, queue_.linked != 0 ? wqe : wqe + 1, stride);
-    SetCount(queue_.posted, posted + 1);
+    uint64_t at = queue_.ring + (posted & (queue_.depth - 1)) * stride;
+    if (queue_.linked != 0) {
+      const uint64_t next = (posted + 1) & (queue_.depth - 1);
+      Store(at, abi::NextReceiveOf(static_cast<uint16_t>(next)));
+      at += sizeof(abi::Segment);
+    }
+    Store(at, abi::ReceiveOf(static_cast<uint32_t>(buffer.bytes), buffer.lkey, buffer.address));
+    SetWord(queue_.posted, posted + 1);
     Announce(static_cast<uint32_t>((posted + 1) & 0xffff));
     return {};
   }
 
   // Waits for the oldest receive that is not taken yet.
   HOST_DEVICE Received Wait() {
-    const uint64_t taken = Count(queue_.taken);
+    const uint64_t taken = Word(queue_.taken);
     const uint32_t slot = static_cast<uint32_t>(taken & (queue_.depth - 1));
     const bool owner = (taken & queue_.depth) != 0;
     const uint64_t deadline = DeadlineOf(port_.Now(), qp_.timeout_ps);
@@ -60,7 +62,7 @@ class ReceiveQueue {
       if (abi::TailOpcode(tail) != abi::CqeOpcode::kInvalid && abi::TailOwner(tail) == owner) {
         // Orders the entry before what else it holds, and before the message.
         Ordering::Acquire(port_, qp_);
-        SetCount(queue_.taken, taken + 1);
+        SetWord(queue_.taken, taken + 1);
         return Read(slot, abi::TailOpcode(tail), taken);
       }
       if (!port_.Relax(deadline)) return {{Status::kTimeout, 0, 0, qp_.qpn, taken}, taken};
@@ -68,11 +70,23 @@ class ReceiveQueue {
   }
 
  private:
-  HOST_DEVICE uint64_t Count(Ref<uint64_t> word) {
+  HOST_DEVICE uint64_t Word(Ref<uint64_t> word) {
     return port_.template Load<Order::kRelaxed, Scope::kThread>(word);
   }
-  HOST_DEVICE void SetCount(Ref<uint64_t> word, uint64_t value) {
+  HOST_DEVICE void SetWord(Ref<uint64_t> word, uint64_t value) {
     port_.template Store<Order::kRelaxed, Scope::kThread>(word, value);
+  }
+
+  // In words, as segments of the send ring have an operation of their own.
+  HOST_DEVICE void Store(uint64_t address, const abi::Segment& segment) {
+    for (uint32_t i = 0; i < 2; ++i) {
+      const uint64_t high = segment.word[2 * i + 1];
+      SetWord({address + i * sizeof(uint64_t)}, high << 32 | segment.word[2 * i]);
+    }
+  }
+  HOST_DEVICE uint32_t FieldAt(uint64_t address) {
+    return abi::Swap32(
+        port_.template Load<Order::kRelaxed, Scope::kThread>(Ref<uint32_t>{address}));
   }
 
   // Release: orders the WQE before the count; the NIC relies on it when it takes the receive.
@@ -96,10 +110,8 @@ class ReceiveQueue {
       return message;
     }
     const uint64_t entry = queue_.cq + uint64_t{slot} * abi::kCqeBytes;
-    port_.LoadPayload(&message.immediate, entry + abi::kCqeImmediateOffset, sizeof(uint32_t));
-    port_.LoadPayload(&message.bytes, entry + abi::kCqeByteCountOffset, sizeof(uint32_t));
-    message.immediate = abi::Swap32(message.immediate);
-    message.bytes = abi::Swap32(message.bytes);
+    message.immediate = FieldAt(entry + abi::kCqeImmediateOffset);
+    message.bytes = FieldAt(entry + abi::kCqeByteCountOffset);
     message.has_immediate =
         opcode == abi::CqeOpcode::kResponderWriteImm || opcode == abi::CqeOpcode::kResponderSendImm;
     return message;

@@ -17,7 +17,12 @@ SEGMENTS = {
     "BlockPut": 3 + 4,
 }
 # What is compiled for one publication alone; a receive has no WQE of the send queue.
-ONLY = {"FetchAdd": "PerThread", "Send": "PerThread", "Receive": "PerThread", "BlockPut": "Cooperative"}
+ONLY = {
+    "FetchAdd": "PerThread",
+    "Send": "PerThread",
+    "Receive": "PerThread",
+    "BlockPut": "Cooperative",
+}
 
 # Every fence that may stand in a kernel of the policy; those of completions included.
 FENCES = {

@@ -21,16 +21,17 @@ struct Cooperative {
     const uint32_t fit = extent.count == 0 ? 0 : qp.depth / 2 / extent.count;
     // What no turn could hold is refused below.
     const uint32_t most = fit == 0 || fit > lanes ? lanes : fit;
-    Posted mine;
+    Posted all;
     for (uint32_t first = 0; first < lanes; first += most) {
       const uint32_t end = lanes - first < most ? lanes : first + most;
       const Posted turn = PostTurn<Ordering>(port, qp, extent, first, end, build);
-      const bool in_turn = port.Lane() >= first && port.Lane() < end;
-      if (in_turn || !turn.status.Ok()) mine = turn;
+      // One lane waits for all: for the end of the last turn.
+      all.confirmed = turn.confirmed;
+      if (all.status.Ok()) all.status = turn.status;
       // Nothing was reserved, and all lanes know.
-      if (turn.confirmed == 0) return mine;
+      if (turn.confirmed == 0) break;
     }
-    return mine;
+    return all;
   }
 
   template <class Ordering, class P>
