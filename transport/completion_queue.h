@@ -31,7 +31,7 @@ HOST_DEVICE void RaiseIndex(P& port, const QpView& qp, Ref<uint64_t> word, uint6
 // The error CQE now in slot 0. Call after an acquire.
 template <class P>
 HOST_DEVICE Completion ErrorCompletion(P& port, const QpView& qp, uint64_t wqe_index) {
-  const uint64_t word = port.LoadCqeError(qp, 0);
+  const uint64_t word = port.LoadCqeError(qp.cq, 0);
   return {Status::kErrorCompletion, static_cast<uint8_t>(word >> 56),
           static_cast<uint8_t>(word >> 48), qp.qpn, wqe_index};
 }
@@ -43,7 +43,7 @@ template <class Ordering, class P>
 HOST_DEVICE Completion PollOnce(P& port, const QpView& qp, uint64_t known, uint64_t target,
                                 uint64_t* seen) {
   *seen = 0;
-  const uint64_t tail = port.LoadCqeTail(qp, 0);
+  const uint64_t tail = port.LoadCqeTail(qp.cq, 0);
   const abi::CqeOpcode opcode = abi::TailOpcode(tail);
   if (opcode == abi::CqeOpcode::kInvalid) return {};
   const uint64_t counter = abi::TailCounter(tail);
@@ -79,7 +79,7 @@ HOST_DEVICE Completion WaitCompleted(P& port, const QpView& qp, uint64_t target)
       Ordering::Acquire(port, qp);
       return {Status::kOk, 0, 0, qp.qpn, target - 1};
     }
-    port.ExpectCqe(qp, 0, known, target);
+    port.ExpectCqe(qp.cq, 0, known, target);
     if (!port.Relax(deadline)) return {Status::kTimeout, 0, 0, qp.qpn, known};
   }
 }

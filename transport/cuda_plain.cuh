@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "transport/abi/cqe.h"
+#include "transport/abi/doorbell.h"
 #include "transport/abi/wqe.h"
 #include "transport/port.h"
 #include "transport/qp_view.h"
@@ -14,6 +15,9 @@ namespace ringpost {
 template <class Derived>
 class CudaPlain {
  public:
+  using Masks = FullMasks;
+  static constexpr bool kHasBlueFlame = false;
+
   HOST_DEVICE void StorePayload(uint64_t address, const void* source, uint64_t bytes) {
     Copy(reinterpret_cast<unsigned char*>(address), static_cast<const unsigned char*>(source),
          bytes);
@@ -40,17 +44,28 @@ class CudaPlain {
 
   HOST_DEVICE void GatherInline(uint64_t) {}
 
-  HOST_DEVICE uint64_t LoadCqeTail(const QpView& qp, uint32_t slot) {
-    return Derived::LoadCqeWord(qp.cq + slot * abi::kCqeBytes + abi::kCqeTailOffset);
+  HOST_DEVICE uint64_t LoadCqeTail(uint64_t cq, uint32_t slot) {
+    return Derived::LoadCqeWord(cq + uint64_t{slot} * abi::kCqeBytes + abi::kCqeTailOffset);
   }
 
-  HOST_DEVICE uint64_t LoadCqeError(const QpView& qp, uint32_t slot) {
-    return Derived::LoadCqeWord(qp.cq + slot * abi::kCqeBytes + abi::kCqeTailOffset -
+  HOST_DEVICE uint64_t LoadCqeError(uint64_t cq, uint32_t slot) {
+    return Derived::LoadCqeWord(cq + uint64_t{slot} * abi::kCqeBytes + abi::kCqeTailOffset -
                                 sizeof(uint64_t));
   }
 
+  template <Order O, Scope S>
+  HOST_DEVICE void StoreDoorbellRecord(const QpView& qp, uint32_t counter) {
+    const Ref<uint32_t> word{qp.record + abi::kRecordSendOffset};
+    static_cast<Derived*>(this)->template Store<O, S>(word, abi::Swap32(counter));
+  }
+
+  HOST_DEVICE uint32_t Lane() const { return thread_ & (kLanes - 1); }
+  HOST_DEVICE uint32_t WarpSize() const { return lanes_; }
+  HOST_DEVICE uint32_t ThreadInBlock() const { return thread_; }
+  HOST_DEVICE uint32_t BlockSize() const { return threads_; }
+
   HOST_DEVICE void Expect(Ref<uint64_t>, uint64_t) {}
-  HOST_DEVICE void ExpectCqe(const QpView&, uint32_t, uint64_t, uint64_t) {}
+  HOST_DEVICE void ExpectCqe(uint64_t, uint32_t, uint64_t, uint64_t) {}
 
   // No sleep: its granularity is above the latency that is waited for. The clock is read once in
   // 64 turns, as that costs as much as a turn.
@@ -59,7 +74,19 @@ class CudaPlain {
     return Derived::Now() < deadline;
   }
 
+ protected:
+  // The last warp of a block has the lanes that are left.
+  HOST_DEVICE void Place(uint32_t thread, uint32_t threads) {
+    const uint32_t left = threads - (thread & ~(kLanes - 1));
+    thread_ = thread;
+    threads_ = threads;
+    lanes_ = left < kLanes ? left : kLanes;
+  }
+  HOST_DEVICE uint32_t WarpMask() const { return 0xffffffffu >> (kLanes - lanes_); }
+
  private:
+  static constexpr uint32_t kLanes = 32;
+
   static HOST_DEVICE void Copy(unsigned char* to, const unsigned char* from, uint64_t bytes) {
     uint64_t done = 0;
     if (((reinterpret_cast<uint64_t>(to) | reinterpret_cast<uint64_t>(from)) & 15) == 0) {
@@ -70,6 +97,9 @@ class CudaPlain {
     for (; done < bytes; ++done) to[done] = from[done];
   }
 
+  uint32_t thread_ = 0;
+  uint32_t threads_ = 0;
+  uint32_t lanes_ = kLanes;
   uint32_t turns_ = 0;
 };
 

@@ -48,15 +48,11 @@ namespace ringpost {
 
 class CudaPort : public CudaPlain<CudaPort> {
  public:
-  using Masks = FullMasks;
-
   HOST_DEVICE CudaPort() {
     uint32_t thread = 0, block = 0;
     RINGPOST_PTX("mov.u32 %0, %%tid.x;" : "=r"(thread));
     RINGPOST_PTX("mov.u32 %0, %%ntid.x;" : "=r"(block));
-    const uint32_t left = block - (thread & ~(kLanes - 1));
-    lane_ = thread & (kLanes - 1);
-    lanes_ = left < kLanes ? left : kLanes;
+    Place(thread, block);
   }
 
   template <Order O, Scope S, class T>
@@ -114,11 +110,6 @@ class CudaPort : public CudaPlain<CudaPort> {
     }
   }
 
-  template <Order O, Scope S>
-  HOST_DEVICE void StoreDoorbellRecord(const QpView& qp, uint32_t counter) {
-    Store<O, S>(Ref<uint32_t>{qp.record + abi::kRecordSendOffset}, abi::Swap32(counter));
-  }
-
   // .mmio: the register sees exactly this one access, neither split nor merged.
   template <Order O, Scope S>
   HOST_DEVICE void RingDoorbell(const QpView& qp, uint64_t value) {
@@ -153,8 +144,32 @@ class CudaPort : public CudaPlain<CudaPort> {
     return out;
   }
 
-  HOST_DEVICE uint32_t Lane() const { return lane_; }
-  HOST_DEVICE uint32_t WarpSize() const { return lanes_; }
+  // Orders the accesses of the CTA's threads before it before those of all of them after it.
+  HOST_DEVICE void SyncBlock() { RINGPOST_PTX("barrier.sync 0;" ::: "memory"); }
+
+  // The second barrier keeps the word until all have read it.
+  HOST_DEVICE uint64_t ShareInBlock([[maybe_unused]] uint64_t value,
+                                    [[maybe_unused]] uint32_t source) {
+    uint64_t out = 0;
+    RINGPOST_PTX(
+        "{ .shared .align 8 .b64 ringpost_word; .reg .pred p; setp.eq.u32 p, %2, %3; "
+        "@p st.shared.b64 [ringpost_word], %1; barrier.sync 0; ld.shared.b64 %0, [ringpost_word]; "
+        "barrier.sync 0; }"
+        : "=l"(out)
+        : "l"(value), "r"(ThreadInBlock()), "r"(source)
+        : "memory");
+    return out;
+  }
+
+  HOST_DEVICE bool AnyInBlock([[maybe_unused]] bool vote) {
+    uint32_t out = 0;
+    RINGPOST_PTX(
+        "{ .reg .pred p; setp.ne.u32 p, %1, 0; barrier.red.or.pred p, 0, p; selp.u32 %0, 1, 0, p; }"
+        : "=r"(out)
+        : "r"(static_cast<uint32_t>(vote))
+        : "memory");
+    return out != 0;
+  }
 
   static HOST_DEVICE uint64_t Now() {
     uint64_t nanoseconds = 0;
@@ -162,15 +177,13 @@ class CudaPort : public CudaPlain<CudaPort> {
     return nanoseconds * 1000;
   }
 
-  // For CudaPlain.
-  // Weak: a release or a fence after it makes the segment visible.
+  // For CudaPlain. Weak: a release or a fence after it makes the segment visible.
   static HOST_DEVICE void StoreSegment([[maybe_unused]] uint64_t address,
                                        [[maybe_unused]] const abi::Segment& segment) {
     RINGPOST_PTX("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(segment.word[0]),
                  "r"(segment.word[1]), "r"(segment.word[2]), "r"(segment.word[3])
                  : "memory");
   }
-
   // Not kept in L1, where the next poll would find it again.
   static HOST_DEVICE uint64_t LoadCqeWord([[maybe_unused]] uint64_t address) {
     uint64_t out = 0;
@@ -180,14 +193,6 @@ class CudaPort : public CudaPlain<CudaPort> {
                  : "memory");
     return out;
   }
-
- private:
-  static constexpr uint32_t kLanes = 32;
-
-  HOST_DEVICE uint32_t WarpMask() const { return 0xffffffffu >> (kLanes - lanes_); }
-
-  uint32_t lane_ = 0;
-  uint32_t lanes_ = kLanes;
 };
 
 static_assert(Port<CudaPort>);

@@ -20,7 +20,7 @@
 
 #include "transport/abi/cqe.h"
 #include "transport/abi/doorbell.h"
-#include "transport/host_warp.h"
+#include "transport/host_group.h"
 #include "transport/port.h"
 #include "transport/standard_order.h"
 
@@ -30,13 +30,16 @@ extern "C" void __tsan_release(void* address);
 
 namespace ringpost {
 
-class HostPort final {
+class HostPort : public HostGroup {
  public:
   using Masks = FullMasks;
+  static constexpr bool kHasBlueFlame = true;
 
   // `stop`, where given, ends every wait once it is true.
+  explicit HostPort(const HostGroup& group, const std::atomic<bool>* stop = nullptr)
+      : HostGroup(group), stop_(stop) {}
   HostPort(HostWarp& warp, uint32_t lane, const std::atomic<bool>* stop = nullptr)
-      : warp_(warp), lane_(lane), stop_(stop) {}
+      : HostPort(HostGroup(warp, lane), stop) {}
 
   template <Order O, Scope S, class T>
   T Load(Ref<T> word) {
@@ -131,32 +134,16 @@ class HostPort final {
     Store<O, S>(Ref<uint64_t>{qp.doorbell}, value);
   }
 
-  uint64_t LoadCqeTail(const QpView& qp, uint32_t slot) {
-    return LoadCqeWord(qp, slot, abi::kCqeTailOffset);
+  uint64_t LoadCqeTail(uint64_t cq, uint32_t slot) {
+    return LoadCqeWord(cq, slot, abi::kCqeTailOffset);
   }
 
-  uint64_t LoadCqeError(const QpView& qp, uint32_t slot) {
-    return LoadCqeWord(qp, slot, abi::kCqeTailOffset - sizeof(uint64_t));
+  uint64_t LoadCqeError(uint64_t cq, uint32_t slot) {
+    return LoadCqeWord(cq, slot, abi::kCqeTailOffset - sizeof(uint64_t));
   }
 
-  void SyncWarp() { warp_.Sync(); }
-
-  uint64_t Shuffle(uint64_t value, uint32_t source) {
-    return warp_.Exchange(lane_, value, [&](const auto& values) { return values[source]; });
-  }
-
-  uint32_t Ballot(bool vote) {
-    return static_cast<uint32_t>(warp_.Exchange(lane_, vote, [&](const auto& values) {
-      uint64_t votes = 0;
-      for (uint32_t lane = 0; lane < warp_.lanes(); ++lane) votes |= values[lane] << lane;
-      return votes;
-    }));
-  }
-
-  uint32_t Lane() const { return lane_; }
-  uint32_t WarpSize() const { return warp_.lanes(); }
   void Expect(Ref<uint64_t>, uint64_t) {}
-  void ExpectCqe(const QpView&, uint32_t, uint64_t, uint64_t) {}
+  void ExpectCqe(uint64_t, uint32_t, uint64_t, uint64_t) {}
   // Gives its core away now and then: the thread that is waited for may have none.
   bool Relax(uint64_t deadline) {
     if ((++turns_ & 63) == 0) std::this_thread::yield();
@@ -183,14 +170,12 @@ class HostPort final {
     return reinterpret_cast<void*>(qp.record + abi::kRecordSendOffset);
   }
 
-  static uint64_t LoadCqeWord(const QpView& qp, uint32_t slot, uint32_t offset) {
-    const uint64_t address = qp.cq + uint64_t{slot} * abi::kCqeBytes + offset;
+  static uint64_t LoadCqeWord(uint64_t cq, uint32_t slot, uint32_t offset) {
+    const uint64_t address = cq + uint64_t{slot} * abi::kCqeBytes + offset;
     return std::atomic_ref<uint64_t>(*reinterpret_cast<uint64_t*>(address))
         .load(std::memory_order_acquire);
   }
 
-  HostWarp& warp_;
-  const uint32_t lane_;
   const std::atomic<bool>* const stop_;
   uint32_t turns_ = 0;
 };

@@ -1,19 +1,18 @@
-// host_warp.h: where the OS threads that are the lanes of one warp meet.
+// host_warp.h: where the OS threads that are the lanes of one warp, or all threads of a block,
+// meet.
 //
 // Outlives the ports of its lanes. A lane that ends early blocks the others at their next meeting.
 #pragma once
 
-#include <array>
 #include <barrier>
 #include <cstdint>
+#include <vector>
 
 namespace ringpost {
 
 class HostWarp {
  public:
-  static constexpr uint32_t kMaxLanes = 32;
-
-  explicit HostWarp(uint32_t lanes) : lanes_(lanes), barrier_(lanes) {}
+  explicit HostWarp(uint32_t lanes) : lanes_(lanes), barrier_(lanes), values_(lanes) {}
 
   uint32_t lanes() const { return lanes_; }
 
@@ -34,7 +33,7 @@ class HostWarp {
  private:
   const uint32_t lanes_;
   std::barrier<> barrier_;
-  std::array<uint64_t, kMaxLanes> values_{};
+  std::vector<uint64_t> values_;
 };
 
 }  // namespace ringpost

@@ -32,12 +32,17 @@ struct QpSpec {
   uint32_t max_inline = 28;
   bool shared = false;
   uint64_t timeout_ps = 0;
+  TransportKind kind = TransportKind::kRc;
+  uint32_t receive_depth = 0;  // receives that may be posted, a power of two up to 32768; 0: none
+  DoorbellMode doorbell = DoorbellMode::kGpu;
+  uint64_t max_message = 0;  // bytes that one WQE may move; 0: what the NIC can
 };
 
 // What the peer must be told to connect: opaque to everybody but the backend.
 struct QpAddress {
   uint32_t node = 0;
-  uint32_t qpn = 0;
+  uint32_t qpn = 0;  // kDc: of the DCI
+  uint32_t dct = 0;  // kDc: where its peers' WQEs go
 };
 
 class Nic {
@@ -46,8 +51,11 @@ class Nic {
   // Zeroed memory in GPU or host memory, registered for all accesses.
   virtual Result<RegisteredMemory> Allocate(Placement placement, uint64_t bytes) = 0;
   virtual Result<QpAddress> CreateQp(const QpSpec& spec) = 0;
+  // A DCI may be connected again, to another peer: views from then on name that one.
   virtual Result<bool> Connect(const QpAddress& local, const QpAddress& peer) = 0;
   virtual Result<QpView> View(const QpAddress& local) const = 0;
+  // The receives of the same QP: empty where its spec asked for none.
+  virtual Result<ReceiveView> Receives(const QpAddress& local) const = 0;
 };
 
 }  // namespace ringpost

@@ -1,11 +1,12 @@
 // ordering.h: the seven ordering policies: what stands between a WQE's bytes, the doorbell record
 // and the doorbell. docs/memory_model.md has the table and says which cells are safe where.
 //
-// Each policy is a type with six static functions, called by a publication policy in this order:
+// Each policy is a type with seven static functions, called by a publication policy in this order:
 //   Release(port, qp)            once the WQE bytes are stored and before anyone is told of them
 //   StoreRecord(port, qp, n)     BeforeRecord is part of Release
 //   Ring(port, qp, value)        includes what the policy puts before the doorbell
 //   MarkReady(port, qp, from, to)  shared QP: hands slots [from, to) to the next thread in order
+//   Unlock(port, qp)             shared QP: lets the next thread ring
 //   TakeTurn(port, qp)           shared QP: after the turn was seen, before this thread publishes
 //   Acquire(port, qp)            after a CQE, flag or index was seen, before its payload is used
 //
@@ -24,8 +25,8 @@ inline constexpr bool kSafeForHostPlacement = O::kScope == Scope::kSystem;
 namespace ordering_detail {
 
 template <Order O, Scope S, class P>
-HOST_DEVICE void Advance(P& port, const QpView& qp, uint64_t from, uint64_t to) {
-  port.template CompareExchange<O, S>(qp.ready, from, to);
+HOST_DEVICE void Advance(P& port, Ref<uint64_t> word, uint64_t from, uint64_t to) {
+  port.template CompareExchange<O, S>(word, from, to);
 }
 
 }  // namespace ordering_detail
@@ -46,7 +47,11 @@ struct OrderNone {
   }
   template <class P>
   static HOST_DEVICE void MarkReady(P& port, const QpView& qp, uint64_t from, uint64_t to) {
-    ordering_detail::Advance<Order::kRelaxed, Scope::kGpu>(port, qp, from, to);
+    ordering_detail::Advance<Order::kRelaxed, Scope::kGpu>(port, qp.ready, from, to);
+  }
+  template <class P>
+  static HOST_DEVICE void Unlock(P& port, const QpView& qp) {
+    ordering_detail::Advance<Order::kRelaxed, Scope::kGpu>(port, qp.ringing, 1, 0);
   }
   template <class P>
   static HOST_DEVICE void TakeTurn(P&, const QpView&) {}
@@ -80,7 +85,13 @@ struct FenceOrdering {
   }
   template <class P>
   static HOST_DEVICE void MarkReady(P& port, const QpView& qp, uint64_t from, uint64_t to) {
-    ordering_detail::Advance<Order::kRelaxed, FenceScope>(port, qp, from, to);
+    ordering_detail::Advance<Order::kRelaxed, FenceScope>(port, qp.ready, from, to);
+  }
+  // Orders this thread's record and doorbell before those of whoever rings next.
+  template <class P>
+  static HOST_DEVICE void Unlock(P& port, const QpView& qp) {
+    port.template Fence<FenceOrder, FenceScope>(qp);
+    ordering_detail::Advance<Order::kRelaxed, FenceScope>(port, qp.ringing, 1, 0);
   }
   // Orders what the threads before handed over, and this thread's WQE, before record and doorbell.
   template <class P>
@@ -111,7 +122,11 @@ struct ReleaseOrdering {
   }
   template <class P>
   static HOST_DEVICE void MarkReady(P& port, const QpView& qp, uint64_t from, uint64_t to) {
-    ordering_detail::Advance<Order::kRelease, StoreScope>(port, qp, from, to);
+    ordering_detail::Advance<Order::kRelease, StoreScope>(port, qp.ready, from, to);
+  }
+  template <class P>
+  static HOST_DEVICE void Unlock(P& port, const QpView& qp) {
+    ordering_detail::Advance<Order::kRelease, StoreScope>(port, qp.ringing, 1, 0);
   }
   // Takes over the WQEs of the threads before: the release stores that follow pass them on.
   template <class P>

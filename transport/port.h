@@ -21,12 +21,14 @@
 //       view names the fence word that a host port needs under TSan; others ignore it.
 //   StoreDoorbellRecord(qp, counter)   the big-endian send counter of the doorbell record
 //   RingDoorbell(qp, value)            one 64-bit store to the QP's UAR register
-//   LoadCqeTail(qp, slot) / LoadCqeError(qp, slot)
+//   LoadCqeTail(cq, slot) / LoadCqeError(cq, slot)
 //       bytes 56..63 / bytes 48..55, after an acquire; both relaxed at system scope, as a flush
 //       may be rewriting the slot
 //   SyncWarp / Shuffle / Ballot / Lane / WarpSize    collectives of all lanes of the warp
+//   SyncBlock / ShareInBlock / AnyInBlock / ThreadInBlock / BlockSize
+//       the same of all threads of a CTA: a barrier, what `source` has brought, whether any votes
 //   Expect(word, value)   a hint inside a waiting loop: it ends when `word` reads `value`. In
-//   ExpectCqe(qp, slot, known, target)   virtual time the thread then wakes for that alone; others
+//   ExpectCqe(cq, slot, known, target)   virtual time the thread then wakes for that alone; others
 //                     ignore it. Or when the CQE in `slot` is an error, or takes `completed` from
 //                     `known` to `target` or beyond.
 //   Relax(deadline)   ends a turn of a waiting loop; false when the deadline passed or the run is
@@ -34,7 +36,8 @@
 //                     loaded since the last Relax may read differently.
 //   Now()             picoseconds since an arbitrary start; monotone for one thread
 //
-// Masks is a type whose constants are the index masks of the byte contract; tests weaken them.
+// kHasBlueFlame: 64-byte rings are possible, as from a CPU. Masks is a type whose constants are the
+// index masks of the byte contract; tests weaken them.
 #pragma once
 
 #include <concepts>
@@ -62,6 +65,7 @@ concept Port = requires(P port, const QpView& qp, Ref<uint64_t> word, Ref<uint32
                         uint64_t value, uint32_t small, const void* source, void* target,
                         const abi::Segment* segments) {
   typename P::Masks;
+  { P::kHasBlueFlame } -> std::convertible_to<bool>;
   { port.template Load<Order::kRelaxed, Scope::kGpu>(word) } -> std::same_as<uint64_t>;
   { port.template Load<Order::kAcquire, Scope::kSystem>(half) } -> std::same_as<uint32_t>;
   port.template Store<Order::kRelease, Scope::kGpu>(word, value);
@@ -79,15 +83,20 @@ concept Port = requires(P port, const QpView& qp, Ref<uint64_t> word, Ref<uint32
   port.template Fence<Order::kAcqRel, Scope::kGpu>(qp);
   port.template StoreDoorbellRecord<Order::kRelaxed, Scope::kGpu>(qp, small);
   port.template RingDoorbell<Order::kRelaxed, Scope::kSystem>(qp, value);
-  { port.LoadCqeTail(qp, small) } -> std::same_as<uint64_t>;
-  { port.LoadCqeError(qp, small) } -> std::same_as<uint64_t>;
+  { port.LoadCqeTail(value, small) } -> std::same_as<uint64_t>;
+  { port.LoadCqeError(value, small) } -> std::same_as<uint64_t>;
   port.SyncWarp();
   { port.Shuffle(value, small) } -> std::same_as<uint64_t>;
   { port.Ballot(true) } -> std::same_as<uint32_t>;
   { port.Lane() } -> std::same_as<uint32_t>;
   { port.WarpSize() } -> std::same_as<uint32_t>;
+  port.SyncBlock();
+  { port.ShareInBlock(value, small) } -> std::same_as<uint64_t>;
+  { port.AnyInBlock(true) } -> std::same_as<bool>;
+  { port.ThreadInBlock() } -> std::same_as<uint32_t>;
+  { port.BlockSize() } -> std::same_as<uint32_t>;
   port.Expect(word, value);
-  port.ExpectCqe(qp, small, value, value);
+  port.ExpectCqe(value, small, value, value);
   { port.Relax(value) } -> std::same_as<bool>;
   { port.Now() } -> std::same_as<uint64_t>;
 };

@@ -5,8 +5,8 @@
 // known by its first one alone.
 #pragma once
 
-#include "transport/abi/doorbell.h"
 #include "transport/completion_queue.h"
+#include "transport/ring.h"
 
 namespace ringpost {
 
@@ -88,7 +88,7 @@ HOST_DEVICE Reservation ReserveShared(P& port, const QpView& qp, uint32_t count)
   return {index, count, space};
 }
 
-// Record and doorbell for everything before `producer`; the last signalled WQE in there starts at
+// Rings for everything before `producer`; the last signalled WQE in there starts at
 // `confirmed` - 1. Callers order the WQE bytes first (Release or TakeTurn); on a shared QP they
 // hold the turn.
 template <class Ordering, class P>
@@ -98,8 +98,7 @@ HOST_DEVICE void PublishTo(P& port, const QpView& qp, uint64_t producer, uint64_
   } else {
     port.template Store<Order::kRelaxed, Scope::kGpu>(qp.published, confirmed);
   }
-  Ordering::StoreRecord(port, qp, static_cast<uint32_t>(producer & P::Masks::kRecord));
-  Ordering::Ring(port, qp, abi::ProducerDoorbell(producer & P::Masks::kDoorbell, qp.qpn));
+  Ring<Ordering>(port, qp, producer, confirmed - 1);
 }
 
 }  // namespace ringpost

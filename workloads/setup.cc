@@ -8,8 +8,8 @@
 namespace ringpost::workloads {
 
 std::string_view NameOf(config::Publication publication) {
-  constexpr std::string_view kNames[] = {"per_thread", "batched", "ordered_handoff", "locked",
-                                         "cooperative"};
+  constexpr std::string_view kNames[] = {"per_thread", "batched",     "ordered_handoff",
+                                         "locked",     "cooperative", "last_writer"};
   return kNames[static_cast<size_t>(publication)];
 }
 
@@ -86,6 +86,8 @@ Pairing ConnectRanks(Machine& machine, const config::Config& config, uint32_t qp
   spec.batch = static_cast<uint32_t>(config.transport.batch);
   spec.max_inline = static_cast<uint32_t>(config.transport.inline_max_bytes);
   spec.shared = shared;
+  spec.kind = config.transport.kind;
+  spec.doorbell = config.transport.doorbell;
   spec.timeout_ps = machine.TimeoutPs();
   const Result<Pairing> pairing = Pair(machine, spec, qps);
   if (pairing.Ok()) return pairing.Value();

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <bit>
 #include <cstring>
 #include <sstream>
+#include <utility>
 
 #include "sim/nic/bring_up.h"
 #include "sim/service/segment_port.h"
@@ -22,7 +21,7 @@ using sim::service::NicLoop;
 constexpr uint64_t kLine = 64;
 constexpr uint64_t kMaxAllocation = 1ull << 40;
 
-// What a QP has in one allocation: its UAR page, a line for each word that threads share, the ring.
+// What a QP has in one allocation: its UAR page, a line for each word, the rings.
 constexpr uint64_t kRecordAt = abi::kUarPageBytes;
 constexpr uint64_t kCqAt = kRecordAt + kLine;
 constexpr uint64_t kWordsAt = kCqAt + kLine;
@@ -150,20 +149,37 @@ Result<bool> LiveNic::Deregister(const RegisteredMemory& memory) {
 }
 
 Result<QpAddress> LiveNic::CreateQp(const QpSpec& spec) {
-  if (!std::has_single_bit(spec.depth_wqebbs) || spec.depth_wqebbs < 8 ||
-      spec.depth_wqebbs > abi::kMaxDepthWqebbs) {
-    return Error{
-        fmt::format("a send queue of {} WQEBBs is impossible; give a power of two from 8 to {}",
-                    spec.depth_wqebbs, abi::kMaxDepthWqebbs)};
-  }
-  const Result<Allocation> memory =
-      TakeMemory(spec.placement, kRingAt + uint64_t{spec.depth_wqebbs} * abi::kWqebbBytes);
-  if (!memory.Ok()) return Error{memory.Message()};
+  std::string refusal =
+      RefusalOf(spec, {.blueflame = options_.gpu_is_host || spec.placement == Placement::kHost,
+                       .record_free = false});
+  if (!refusal.empty()) return Error{refusal};
   Qp qp;
+  qp.views = ViewsOf(spec, options_.nic.limits);
+  refusal = Place(spec, qp);
+  if (!refusal.empty()) return Error{refusal};
+  const Result<bool> called = service_->Call([&](NicLoop& loop) { refusal = Make(loop, qp); });
+  if (!called.Ok() || !refusal.empty()) {
+    memory_.Free(qp.memory);
+    if (qp.producer.bytes != 0) memory_.Free(qp.producer);
+    return Either(called, refusal);
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  qps_[qp.objects.qp] = qp;
+  if (spec.doorbell == DoorbellMode::kCpu) bells_.Add(qp.views.send);
+  return QpAddress{options_.lid, qp.objects.qp, qp.objects.dct};
+}
+
+// Gives the QP its memory and everything its place in there.
+std::string LiveNic::Place(const QpSpec& spec, Qp& qp) {
+  ReceiveView& receive = qp.views.receive;
+  const uint64_t ring = uint64_t{spec.depth_wqebbs} * abi::kWqebbBytes;
+  const uint64_t receive_cq = uint64_t{receive.depth} * abi::kCqeBytes;
+  const Result<Allocation> memory =
+      TakeMemory(spec.placement, kRingAt + ring + receive_cq + ReceiveRingBytes(spec));
+  if (!memory.Ok()) return memory.Message();
   qp.memory = memory.Value();
   const uint64_t base = qp.memory.address;
-  QpView& view = qp.view;
-  view.depth = spec.depth_wqebbs;
+  QpView& view = qp.views.send;
   view.sq = base + kRingAt;
   view.record = base + kRecordAt;
   view.cq = base + kCqAt;
@@ -172,51 +188,71 @@ Result<QpAddress> LiveNic::CreateQp(const QpSpec& spec) {
   view.ready = {base + kWordsAt + kLine};
   view.published = {base + kWordsAt + 2 * kLine};
   view.completed = {base + kWordsAt + 3 * kLine};
-  view.batch = std::max(1u, spec.batch);
-  view.max_inline = spec.max_inline;
-  view.shared = spec.shared ? 1 : 0;
-  view.placement = spec.placement;
-  view.timeout_ps = spec.timeout_ps;
+  receive.posted = {base + kWordsAt + 4 * kLine};
+  receive.taken = {base + kWordsAt + 5 * kLine};
+  view.sink = base + kWordsAt + 6 * kLine;
+  view.ringing = {base + kWordsAt + 8 * kLine};
+  view.blueflame = {base + kWordsAt + 9 * kLine};
+  if (spec.doorbell == DoorbellMode::kCpu) {
+    // A host thread reads it, wherever the queues are.
+    const Result<Allocation> producer = TakeMemory(Placement::kHost, kLine);
+    if (!producer.Ok()) {
+      memory_.Free(qp.memory);
+      return producer.Message();
+    }
+    qp.producer = producer.Value();
+    view.producer = {qp.producer.address};
+  }
+  receive.record =
+      receive.linked != 0 ? base + kWordsAt + 7 * kLine : view.record + abi::kRecordReceiveOffset;
+  receive.cq = base + kRingAt + ring;
+  receive.ring = receive.cq + receive_cq;
   // Software fills a CQ before the NIC may write it: an entry that is not there reads invalid.
-  const std::string invalid(abi::kCqeBytes, static_cast<char>(abi::kCqeInitialOpOwn));
-  const Result<bool> filled =
-      memory_.Copy(view.cq, reinterpret_cast<uint64_t>(invalid.data()), invalid.size());
-  std::string refusal = filled.Ok() ? "" : filled.Message();
-  Result<bool> called = true;
-  if (refusal.empty()) {
-    called = service_->Call([&](NicLoop& loop) { refusal = Make(loop, qp); });
-  }
-  if (!called.Ok() || !refusal.empty()) {
+  for (const auto& [cq, bytes] :
+       {std::pair{view.cq, uint64_t{abi::kCqeBytes}}, std::pair{receive.cq, receive_cq}}) {
+    const std::string invalid(bytes, static_cast<char>(abi::kCqeInitialOpOwn));
+    const Result<bool> filled =
+        memory_.Copy(cq, reinterpret_cast<uint64_t>(invalid.data()), invalid.size());
+    if (filled.Ok()) continue;
     memory_.Free(qp.memory);
-    return Either(called, refusal);
+    if (qp.producer.bytes != 0) memory_.Free(qp.producer);
+    return filled.Message();
   }
-  const std::lock_guard<std::mutex> lock(mutex_);
-  qps_[view.qpn] = qp;
-  return QpAddress{options_.lid, view.qpn};
+  return {};
 }
 
 // On the NIC's thread.
 std::string LiveNic::Make(NicLoop& loop, Qp& qp) {
-  QpView& view = qp.view;
+  sim::Rnic& function = loop.Function();
   const uint64_t page = qp.memory.address;
-  const sim::Created cq = loop.Function().CreateCq({view.cq, 1, 0, true, true});
-  if (!cq.Ok()) return cq.refusal;
-  sim::RnicQpConfig config;
-  config.pd = pd_;
-  config.send_cq = config.receive_cq = cq.number;
-  config.sq = view.sq;
-  config.sq_wqebbs = view.depth;
-  config.record = view.record;
-  config.max_inline = view.max_inline;
-  const sim::Created made = loop.CreateQp(config, page);
-  if (!made.Ok()) {
-    loop.DestroyCq(cq.number);
-    return made.refusal;
+  QpView& view = qp.views.send;
+  view.sink_lkey = function.Keys().Register(
+      {view.sink, view.sink, sizeof(uint64_t), pd_, sim::kMayWriteLocally});
+  if (view.sink_lkey == 0) return "no memory key is left on this NIC";
+  const ObjectMaker make{
+      [&](const sim::CqConfig& config) { return function.CreateCq(config); },
+      [&](uint32_t pd, const sim::ReceiveQueueConfig& config) {
+        return function.CreateSrq(pd, config);
+      },
+      [&](const sim::RnicQpConfig& config) { return loop.CreateQp(config, page); }};
+  const std::string refusal = MakeObjects(make, pd_, qp.views, qp.objects);
+  if (refusal.empty()) {
+    loop.Memory().Allow(page, qp.memory.bytes);
+  } else {
+    Destroy(loop, qp);
   }
-  loop.Memory().Allow(page, qp.memory.bytes);
-  qp.cqn = cq.number;
-  view.qpn = made.number;
-  return {};
+  return refusal;
+}
+
+// The same. Nothing of what is there is in use by others.
+void LiveNic::Destroy(NicLoop& loop, const Qp& qp) {
+  const QpObjects& objects = qp.objects;
+  if (objects.qp != 0) loop.DestroyQp(objects.qp);
+  if (objects.dct != 0) loop.DestroyQp(objects.dct);
+  if (objects.srq != 0) loop.Function().DestroySrq(objects.srq);
+  if (objects.receive_cq != 0) loop.DestroyCq(objects.receive_cq);
+  if (objects.send_cq != 0) loop.DestroyCq(objects.send_cq);
+  loop.Function().Keys().Deregister(qp.views.send.sink_lkey);
 }
 
 Result<bool> LiveNic::DestroyQp(const QpAddress& local) {
@@ -224,16 +260,15 @@ Result<bool> LiveNic::DestroyQp(const QpAddress& local) {
   const auto found = qps_.find(local.qpn);
   if (found == qps_.end()) return Error{NotOurs(local)};
   const Qp qp = found->second;
-  std::string refusal;
+  bells_.Remove(local.qpn);
   const Result<bool> called = service_->Call([&](NicLoop& loop) {
-    refusal = loop.DestroyQp(local.qpn);
-    if (!refusal.empty()) return;
-    loop.DestroyCq(qp.cqn);
+    Destroy(loop, qp);
     loop.Memory().Forbid(qp.memory.address, qp.memory.bytes);
   });
-  if (!called.Ok() || !refusal.empty()) return Either(called, refusal);
+  if (!called.Ok()) return Error{called.Message()};
   qps_.erase(found);
   memory_.Free(qp.memory);
+  if (qp.producer.bytes != 0) memory_.Free(qp.producer);
   return true;
 }
 
@@ -263,7 +298,6 @@ Result<bool> LiveNic::Meet(const std::string& whereabouts) {
 }
 
 Result<bool> LiveNic::Connect(const QpAddress& local, const QpAddress& peer) {
-  if (!View(local).Ok()) return Error{NotOurs(local)};
   if (peer.node == 0 || peer.node > 0xffff) {
     return Error{fmt::format(
         "port 1 (InfiniBand): LID {} is no port's; exchange the address that CreateQp gave",
@@ -274,22 +308,39 @@ Result<bool> LiveNic::Connect(const QpAddress& local, const QpAddress& peer) {
     address.global = true;
     address.gid = GidOf(peer.node);
   }
+  const Result<Qp> known = Find(local);
+  if (!known.Ok()) return Error{known.Message()};
   std::string refusal;
   const Result<bool> called = service_->Call([&](NicLoop& loop) {
-    refusal = sim::BringUp(sim::UsualAttributes(address, peer.qpn, options_.nic),
-                           [&](const sim::QpAttributes& attributes, uint32_t mask) {
-                             return loop.ModifyQp(local.qpn, attributes, mask);
-                           });
+    refusal = ConnectObjects(known.Value().objects, loop.Function().FindQp(local.qpn)->state,
+                             address, peer, options_.nic,
+                             [&](uint32_t qpn, const sim::QpAttributes& attributes, uint32_t mask) {
+                               return loop.ModifyQp(qpn, attributes, mask);
+                             });
   });
   if (!called.Ok() || !refusal.empty()) return Either(called, refusal);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  qps_[local.qpn].views.send.target = {abi::kDcAccessKey, peer.dct, address.lid};
   return true;
 }
 
-Result<QpView> LiveNic::View(const QpAddress& local) const {
+Result<LiveNic::Qp> LiveNic::Find(const QpAddress& local) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = qps_.find(local.qpn);
   if (found == qps_.end() || local.node != options_.lid) return Error{NotOurs(local)};
-  return found->second.view;
+  return found->second;
+}
+
+Result<QpView> LiveNic::View(const QpAddress& local) const {
+  const Result<Qp> qp = Find(local);
+  if (!qp.Ok()) return Error{qp.Message()};
+  return qp.Value().views.send;
+}
+
+Result<ReceiveView> LiveNic::Receives(const QpAddress& local) const {
+  const Result<Qp> qp = Find(local);
+  if (!qp.Ok()) return Error{qp.Message()};
+  return qp.Value().views.receive;
 }
 
 Result<bool> LiveNic::InjectError(uint32_t qpn, uint64_t wqe, abi::Syndrome syndrome) {

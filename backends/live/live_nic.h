@@ -15,6 +15,8 @@
 #include <mutex>
 #include <string>
 
+#include "backends/live/host_doorbells.h"
+#include "backends/qp_objects.h"
 #include "sim/service/fabric_segment.h"
 #include "sim/service/nic_service.h"
 #include "sim/service/udp_port.h"
@@ -65,6 +67,7 @@ class LiveNic final : public Nic {
   Result<QpAddress> CreateQp(const QpSpec& spec) override;
   Result<bool> Connect(const QpAddress& local, const QpAddress& peer) override;
   Result<QpView> View(const QpAddress& local) const override;
+  Result<ReceiveView> Receives(const QpAddress& local) const override;
 
   // Memory of the caller's, until Deregister(); the key is lkey and rkey.
   Result<RegisteredMemory> Register(uint64_t address, uint64_t bytes);
@@ -84,9 +87,10 @@ class LiveNic final : public Nic {
 
  private:
   struct Qp {
-    QpView view;
-    uint32_t cqn = 0;
+    QpViews views;
+    QpObjects objects;
     Allocation memory;
+    Allocation producer;  // doorbell mode cpu
   };
 
   LiveNic(const LiveNicOptions& options, MemoryProvider* memory,
@@ -94,7 +98,10 @@ class LiveNic final : public Nic {
   static Result<std::unique_ptr<LiveNic>> Start(std::unique_ptr<sim::service::PacketPort> port,
                                                 uint8_t slot, const LiveNicOptions& options);
   Result<Allocation> TakeMemory(Placement placement, uint64_t bytes);
+  std::string Place(const QpSpec& spec, Qp& qp);
   std::string Make(sim::service::NicLoop& loop, Qp& qp);
+  static void Destroy(sim::service::NicLoop& loop, const Qp& qp);
+  Result<Qp> Find(const QpAddress& local) const;
   std::string NotOurs(const QpAddress& address) const;
 
   const LiveNicOptions options_;
@@ -106,8 +113,9 @@ class LiveNic final : public Nic {
   UdpNicSpec udp_spec_;
   mutable std::mutex mutex_;
   std::map<uint32_t, Qp> qps_;  // by QPN; guarded by mutex_
-  // Last: its thread uses memory and fabric.
+  // Its thread uses memory and fabric.
   std::unique_ptr<sim::service::NicService> service_;
+  HostDoorbells bells_;  // last: its thread uses all of them
 };
 
 }  // namespace ringpost

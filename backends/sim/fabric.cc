@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <bit>
+#include <algorithm>
 
 #include "backends/sim/sim_nic.h"
 #include "configs/schema/platform_loader.h"
@@ -49,6 +49,8 @@ Fabric::Fabric(const sim::Platform& platform, const FabricOptions& options)
                        platform.responder_context.entries_count)));
     gpus_.push_back(
         std::make_unique<sim::Gpu>(engine_, *memory_, costs_, static_cast<uint16_t>(node)));
+    hosts_.push_back(std::make_unique<sim::Gpu>(
+        engine_, *memory_, costs_, static_cast<uint16_t>(node), sim::AgentKind::kHostThread));
     nics_.push_back(std::make_unique<SimNic>(*nodes_.back(), *memory_, faults_));
   }
 }
@@ -98,8 +100,41 @@ void Fabric::Launch(uint32_t node, const sim::LaunchShape& shape, Kernel kernel)
                       });
 }
 
+// Threads of the host ring for the QPs of doorbell mode cpu until they are cancelled. Each serves
+// no more than it can park on.
+void Fabric::StartHosts() {
+  constexpr size_t kServed = 4;
+  rung_.resize(Nodes());
+  for (uint32_t node = 0; node < Nodes(); ++node) {
+    const std::vector<QpView>& views = nics_[node]->RungByHost();
+    if (views.empty()) continue;
+    sim::NicNode& nic = *nodes_[node];
+    std::vector<uint64_t>& rung = rung_[node];
+    rung.resize(views.size());
+    sim::LaunchShape shape;
+    shape.threads = static_cast<uint32_t>((views.size() + kServed - 1) / kServed);
+    hosts_[node]->Launch(shape, engine_.Now(), options_.stack_bytes,
+                         [&views, &nic, &rung](sim::GpuThread& thread) {
+                           SimPort port(thread, nic);
+                           const size_t first = thread.Index() * kServed;
+                           const size_t end = std::min(first + kServed, views.size());
+                           do {
+                             for (size_t i = first; i < end; ++i) RingFor(port, views[i], &rung[i]);
+                           } while (port.Relax(~0ull));
+                         });
+  }
+}
+
 FabricRun Fabric::Run() {
+  const FabricRun run = RunKernels();
+  for (const auto& host : hosts_) host->Cancel();
+  engine_.Run();
+  return run;
+}
+
+FabricRun Fabric::RunKernels() {
   if (!launch_error_.empty()) return {false, launch_error_, engine_.Now()};
+  StartHosts();
   engine_.Run();
   const auto finished = [this] {
     return std::all_of(gpus_.begin(), gpus_.end(), [](const auto& gpu) { return gpu->Finished(); });

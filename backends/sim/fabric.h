@@ -102,6 +102,8 @@ class Fabric {
 
  private:
   class SimNic;
+  void StartHosts();
+  FabricRun RunKernels();
 
   FabricOptions options_;
   sim::CostTable costs_;
@@ -112,6 +114,8 @@ class Fabric {
   std::unique_ptr<sim::FabricContext> context_;
   std::vector<std::unique_ptr<sim::NicNode>> nodes_;
   std::vector<std::unique_ptr<sim::Gpu>> gpus_;
+  std::vector<std::unique_ptr<sim::Gpu>> hosts_;  // the cores of each node
+  std::vector<std::vector<uint64_t>> rung_;       // by node and QP: what its host thread rang for
   std::vector<std::unique_ptr<SimNic>> nics_;
   std::string launch_error_;
 };

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
+#include <utility>
 
 #include "sim/nic/bring_up.h"
 
@@ -47,52 +47,74 @@ Result<RegisteredMemory> Fabric::SimNic::Allocate(Placement placement, uint64_t 
   return RegisteredMemory{address, bytes, key, key};
 }
 
-Result<QpAddress> Fabric::SimNic::CreateQp(const QpSpec& spec) {
-  if (!std::has_single_bit(spec.depth_wqebbs) || spec.depth_wqebbs < 8 ||
-      spec.depth_wqebbs > abi::kMaxDepthWqebbs) {
-    return Error{
-        fmt::format("a send queue of {} WQEBBs is impossible; give a power of two from 8 "
-                    "to {}",
-                    spec.depth_wqebbs, abi::kMaxDepthWqebbs)};
-  }
+void Fabric::SimNic::Place(const QpSpec& spec, QpViews& views) {
   const sim::Home queues = HomeOf(spec.placement);
   const sim::Home gpu = HomeOf(Placement::kGpu);
-  QpView view;
-  view.depth = spec.depth_wqebbs;
+  // Software fills a CQ before the NIC may write it: an entry that is not there reads invalid.
+  const auto carve_cq = [&](uint64_t bytes) {
+    const std::vector<uint8_t> invalid(bytes, abi::kCqeInitialOpOwn);
+    const uint64_t cq = Carve(queues, bytes);
+    memory_.Poke(cq, invalid.data(), invalid.size());
+    return cq;
+  };
+  QpView& view = views.send;
   view.sq = Carve(queues, uint64_t{spec.depth_wqebbs} * abi::kWqebbBytes);
   view.record = Carve(queues, abi::kRecordBytes);
-  view.cq = Carve(queues, abi::kCqeBytes);
+  view.cq = carve_cq(abi::kCqeBytes);
   // Index words never leave the GPU; each has a line of its own, so that spinners do not meet.
   view.reserved = {Carve(gpu, sizeof(uint64_t))};
   view.ready = {Carve(gpu, sizeof(uint64_t))};
   view.published = {Carve(gpu, sizeof(uint64_t))};
   view.completed = {Carve(gpu, sizeof(uint64_t))};
+  view.ringing = {Carve(gpu, sizeof(uint64_t))};
+  if (spec.doorbell == DoorbellMode::kCpu) {
+    view.producer = {Carve(HomeOf(Placement::kHost), sizeof(uint64_t))};
+  }
   view.doorbell =
       Carve({sim::HomeKind::kUar, queues.node}, abi::kUarPageBytes) + abi::kUarDoorbellOffset;
-  view.batch = std::max(1u, spec.batch);
-  view.max_inline = spec.max_inline;
-  view.shared = spec.shared ? 1 : 0;
-  view.placement = spec.placement;
-  view.timeout_ps = spec.timeout_ps;
-  // Software fills a CQ before the NIC may write it: an entry that is not there reads invalid.
-  std::vector<uint8_t> invalid(abi::kCqeBytes, abi::kCqeInitialOpOwn);
-  memory_.Poke(view.cq, invalid.data(), invalid.size());
+  ReceiveView& receive = views.receive;
+  if (receive.depth == 0) return;
+  receive.ring = Carve(queues, ReceiveRingBytes(spec));
+  receive.cq = carve_cq(uint64_t{receive.depth} * abi::kCqeBytes);
+  receive.record = receive.linked != 0 ? Carve(queues, abi::kRecordBytes)
+                                       : view.record + abi::kRecordReceiveOffset;
+  receive.posted = {Carve(gpu, sizeof(uint64_t))};
+  receive.taken = {Carve(gpu, sizeof(uint64_t))};
+}
+
+Result<QpAddress> Fabric::SimNic::CreateQp(const QpSpec& spec) {
+  std::string refusal = RefusalOf(spec, {.blueflame = false, .record_free = true});
+  if (!refusal.empty()) return Error{refusal};
   sim::Rnic& function = node_.Function();
-  const sim::Created cq = function.CreateCq({view.cq, 1, 0, true, true});
-  if (!cq.Ok()) return Error{cq.refusal};
-  sim::RnicQpConfig config;
-  config.pd = pd_;
-  config.send_cq = config.receive_cq = cq.number;
-  config.sq = view.sq;
-  config.sq_wqebbs = view.depth;
-  config.record = view.record;
-  config.max_inline = view.max_inline;
-  const sim::Created qp = node_.CreateQp(config);
-  if (!qp.Ok()) return Error{qp.refusal};
-  view.qpn = qp.number;
-  InjectErrorsOf(static_cast<uint32_t>(views_.size()), *function.FindQp(qp.number));
-  views_.push_back(view);
-  return QpAddress{node_.Node(), qp.number};
+  Qp qp;
+  qp.views = ViewsOf(spec, function.Config().limits);
+  Place(spec, qp.views);
+  refusal = MakeSink(qp.views.send);
+  const ObjectMaker make{[&](const sim::CqConfig& config) { return function.CreateCq(config); },
+                         [&](uint32_t pd, const sim::ReceiveQueueConfig& config) {
+                           return function.CreateSrq(pd, config);
+                         },
+                         [&](const sim::RnicQpConfig& config) { return node_.CreateQp(config); }};
+  if (refusal.empty()) refusal = MakeObjects(make, pd_, qp.views, qp.objects);
+  if (!refusal.empty()) return Error{refusal};
+  InjectErrorsOf(created_++, *function.FindQp(qp.objects.qp));
+  const uint32_t index = qp.objects.qp - sim::Rnic::kFirstQpn;
+  if (index >= qps_.size()) qps_.resize(index + 1);
+  qps_[index] = qp;
+  if (spec.doorbell == DoorbellMode::kCpu) rung_by_host_.push_back(qp.views.send);
+  return QpAddress{node_.Node(), qp.objects.qp, qp.objects.dct};
+}
+
+// All QPs share the key of one page of sinks.
+std::string Fabric::SimNic::MakeSink(QpView& view) {
+  if (sinks_.bytes == 0) {
+    const Result<RegisteredMemory> memory = Allocate(Placement::kGpu, abi::kUarPageBytes);
+    if (!memory.Ok()) return memory.Message();
+    sinks_ = memory.Value();
+  }
+  view.sink = sinks_.address + uint64_t{created_} % (sinks_.bytes / kCacheLine) * kCacheLine;
+  view.sink_lkey = sinks_.lkey;
+  return {};
 }
 
 void Fabric::SimNic::InjectErrorsOf(uint32_t qp_number, sim::QpContext& qp) {
@@ -104,26 +126,45 @@ void Fabric::SimNic::InjectErrorsOf(uint32_t qp_number, sim::QpContext& qp) {
   }
 }
 
+Fabric::SimNic::Qp* Fabric::SimNic::Find(const QpAddress& local) {
+  return const_cast<Qp*>(std::as_const(*this).Find(local));
+}
+
+const Fabric::SimNic::Qp* Fabric::SimNic::Find(const QpAddress& local) const {
+  const uint32_t index = local.qpn - sim::Rnic::kFirstQpn;
+  const bool exists = index < qps_.size() && qps_[index].objects.qp == local.qpn;
+  return exists && local.node == node_.Node() ? &qps_[index] : nullptr;
+}
+
+Error Fabric::SimNic::NotOurs(const QpAddress& local) const {
+  return Error{fmt::format("QP {:#x} is not of node {}", local.qpn, node_.Node())};
+}
+
 Result<bool> Fabric::SimNic::Connect(const QpAddress& local, const QpAddress& peer) {
-  if (local.node != node_.Node() || node_.Function().FindQp(local.qpn) == nullptr) {
-    return Error{fmt::format("QP {:#x} is not of node {}", local.qpn, node_.Node())};
-  }
+  Qp* qp = Find(local);
+  if (qp == nullptr) return NotOurs(local);
   sim::Rnic& function = node_.Function();
-  const std::string refusal = sim::BringUp(
-      sim::UsualAttributes(sim::NicNode::AddressOf(peer.node), peer.qpn, function.Config()),
-      [&](const sim::QpAttributes& attributes, uint32_t mask) {
-        return function.ModifyQp(local.qpn, attributes, mask);
+  const sim::Address to = sim::NicNode::AddressOf(peer.node);
+  const std::string refusal = ConnectObjects(
+      qp->objects, function.FindQp(local.qpn)->state, to, peer, function.Config(),
+      [&](uint32_t qpn, const sim::QpAttributes& attributes, uint32_t mask) {
+        return function.ModifyQp(qpn, attributes, mask);
       });
   if (!refusal.empty()) return Error{refusal};
+  qp->views.send.target = {abi::kDcAccessKey, peer.dct, to.lid};
   return true;
 }
 
 Result<QpView> Fabric::SimNic::View(const QpAddress& local) const {
-  const uint32_t index = local.qpn - sim::Rnic::kFirstQpn;
-  if (index >= views_.size()) {
-    return Error{fmt::format("QP {:#x} is not of node {}", local.qpn, node_.Node())};
-  }
-  return views_[index];
+  const Qp* qp = Find(local);
+  if (qp == nullptr) return NotOurs(local);
+  return qp->views.send;
+}
+
+Result<ReceiveView> Fabric::SimNic::Receives(const QpAddress& local) const {
+  const Qp* qp = Find(local);
+  if (qp == nullptr) return NotOurs(local);
+  return qp->views.receive;
 }
 
 }  // namespace ringpost

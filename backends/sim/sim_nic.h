@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "backends/qp_objects.h"
 #include "backends/sim/fabric.h"
 
 namespace ringpost {
@@ -16,11 +17,24 @@ class Fabric::SimNic final : public Nic {
   Result<QpAddress> CreateQp(const QpSpec& spec) override;
   Result<bool> Connect(const QpAddress& local, const QpAddress& peer) override;
   Result<QpView> View(const QpAddress& local) const override;
+  Result<ReceiveView> Receives(const QpAddress& local) const override;
+  // Those that a host thread rings.
+  const std::vector<QpView>& RungByHost() const { return rung_by_host_; }
 
  private:
+  struct Qp {
+    QpViews views;
+    QpObjects objects;
+  };
+
   sim::Home HomeOf(Placement placement) const;
   // A zeroed array of `bytes` out of a pool with this home, aligned to 64 bytes.
   uint64_t Carve(sim::Home home, uint64_t bytes);
+  void Place(const QpSpec& spec, QpViews& views);
+  std::string MakeSink(QpView& view);
+  Qp* Find(const QpAddress& local);
+  const Qp* Find(const QpAddress& local) const;
+  Error NotOurs(const QpAddress& local) const;
   void InjectErrorsOf(uint32_t qp_number, sim::QpContext& qp);
 
   struct Pool {
@@ -34,7 +48,10 @@ class Fabric::SimNic final : public Nic {
   const sim::Faults& faults_;
   uint32_t pd_;
   std::vector<Pool> pools_;
-  std::vector<QpView> views_;
+  uint32_t created_ = 0;
+  std::vector<Qp> qps_;  // by QPN from the first one on; a DCT's place is empty
+  std::vector<QpView> rung_by_host_;
+  RegisteredMemory sinks_;
 };
 
 }  // namespace ringpost

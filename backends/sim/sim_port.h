@@ -9,6 +9,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "backends/sim/sim_group.h"
 #include "backends/sim/sim_words.h"
 #include "sim/node/nic_node.h"
 #include "transport/abi/doorbell.h"
@@ -17,18 +18,18 @@
 namespace ringpost {
 
 template <class MaskSet>
-class BasicSimPort : private SimWords {
+class BasicSimPort : private SimWords, public SimGroup {
  public:
   using Masks = MaskSet;
+  static constexpr bool kHasBlueFlame = false;
 
   // The same thread with other index masks.
   template <class M>
   explicit BasicSimPort(const BasicSimPort<M>& o) : BasicSimPort(o.thread_, o.nic_) {}
-  BasicSimPort(sim::GpuThread& thread, sim::NicNode& nic) : SimWords(thread), nic_(nic) {}
+  BasicSimPort(sim::GpuThread& thread, sim::NicNode& nic)
+      : SimWords(thread), SimGroup(thread), nic_(nic) {}
 
   uint32_t ThreadIndex() const { return thread_.Index(); }
-  uint32_t Lane() const { return thread_.Lane(); }
-  uint32_t WarpSize() const { return thread_.MyWarp().Size(); }
   uint64_t Now() const { return static_cast<uint64_t>(thread_.Local().ps); }
 
   template <Order O, Scope S, class T>
@@ -143,33 +144,16 @@ class BasicSimPort : private SimWords {
     thread_.Spend(costs_.doorbell_store);
   }
 
-  uint64_t LoadCqeTail(const QpView& qp, uint32_t slot, Site site = Site::Here()) {
-    return LoadCqe(qp, slot, abi::kCqeTailOffset, site);
+  uint64_t LoadCqeTail(uint64_t cq, uint32_t slot, Site site = Site::Here()) {
+    return LoadCqe(cq, slot, abi::kCqeTailOffset, site);
   }
-  uint64_t LoadCqeError(const QpView& qp, uint32_t slot, Site site = Site::Here()) {
-    return LoadCqe(qp, slot, abi::kCqeTailOffset - sizeof(uint64_t), site);
+  uint64_t LoadCqeError(uint64_t cq, uint32_t slot, Site site = Site::Here()) {
+    return LoadCqe(cq, slot, abi::kCqeTailOffset - sizeof(uint64_t), site);
   }
 
-  void SyncWarp() {
-    thread_.NoteEffect();
-    thread_.MyWarp().Meet(thread_, costs_.warp_sync, true);
-  }
-  // No operation of a Port: as SyncWarp, but orders no memory. For tests of who relies on that.
-  void MeetWarp() {
-    thread_.NoteEffect();
-    thread_.MyWarp().Meet(thread_, costs_.warp_sync, false);
-  }
-  uint64_t Shuffle(uint64_t value, uint32_t source) {
-    thread_.NoteEffect();
-    return thread_.MyWarp().Exchange(thread_, value, source, costs_.shuffle);
-  }
-  uint32_t Ballot(bool predicate) {
-    thread_.NoteEffect();
-    return thread_.MyWarp().Ballot(thread_, predicate, costs_.shuffle);
-  }
   void Expect(Ref<uint64_t> word, uint64_t value) { ExpectWord(word.address, value); }
-  void ExpectCqe(const QpView& qp, uint32_t slot, uint64_t known, uint64_t target) {
-    ExpectTail<Masks>(qp, slot, known, target);
+  void ExpectCqe(uint64_t cq, uint32_t slot, uint64_t known, uint64_t target) {
+    ExpectTail<Masks>(cq, slot, known, target);
   }
   bool Relax(uint64_t deadline) {
     const sim::Time limit = deadline > static_cast<uint64_t>(sim::Time::Never().ps)
@@ -186,8 +170,8 @@ class BasicSimPort : private SimWords {
     return Masks::kSlot ? index & (qp.depth - 1) : index;
   }
 
-  uint64_t LoadCqe(const QpView& qp, uint32_t slot, uint32_t offset, Site site) {
-    return LoadShared(qp.cq + uint64_t{slot} * abi::kCqeBytes + offset, sizeof(uint64_t),
+  uint64_t LoadCqe(uint64_t cq, uint32_t slot, uint32_t offset, Site site) {
+    return LoadShared(cq + uint64_t{slot} * abi::kCqeBytes + offset, sizeof(uint64_t),
                       Order::kRelaxed, Scope::kSystem, site);
   }
 

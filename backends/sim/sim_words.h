@@ -84,14 +84,14 @@ class SimWords {
 
   // As the transport's own loop decides whether a CQE takes it from `known` to `target`.
   template <class Masks>
-  void ExpectTail(const QpView& qp, uint32_t slot, uint64_t known, uint64_t target) {
+  void ExpectTail(uint64_t cq, uint32_t slot, uint64_t known, uint64_t target) {
     const auto reaches = [](uint64_t tail, uint64_t from, uint64_t to) {
       const abi::CqeOpcode opcode = abi::TailOpcode(tail);
       if (opcode == abi::CqeOpcode::kInvalid) return false;
       return opcode == abi::CqeOpcode::kRequesterError ||
              from + ((abi::TailCounter(tail) + 1 - from) & Masks::kCounter) >= to;
     };
-    thread_.Expect(qp.cq + uint64_t{slot} * abi::kCqeBytes + abi::kCqeTailOffset,
+    thread_.Expect(cq + uint64_t{slot} * abi::kCqeBytes + abi::kCqeTailOffset,
                    {reaches, known, target});
   }
 

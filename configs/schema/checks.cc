@@ -38,14 +38,14 @@ Found CheckPublication(const TransportConfig& transport, const WorkloadConfig& w
   if (own_qp && workload.threads_per_qp > 1) {
     return Conflict{{"workload.threads_per_qp", "transport.publication"},
                     {"per_thread and batched give each thread its own QP",
-                     "use 1, or publication ordered_handoff, locked or cooperative"}};
+                     "use 1, or publication ordered_handoff, locked, cooperative or last_writer"}};
   }
   const bool rings_each = transport.publication == Publication::kPerThread ||
                           transport.publication == Publication::kLocked;
   if (rings_each && transport.batch > 1) {
     return Conflict{{"transport.batch", "transport.publication"},
                     {"per_thread and locked ring for each WQE",
-                     "use 1, or publication batched, ordered_handoff or cooperative"}};
+                     "use 1, or publication batched, ordered_handoff, cooperative or last_writer"}};
   }
   if (transport.publication == Publication::kCooperative && workload.threads_per_qp % kWarp != 0) {
     return Conflict{{"transport.publication", "workload.threads_per_qp"},
@@ -57,6 +57,15 @@ Found CheckPublication(const TransportConfig& transport, const WorkloadConfig& w
                     {fmt::format("{} WQEs do not fit a send queue of {}", transport.batch,
                                  transport.sq_depth_wqebbs),
                      "use a smaller batch or a deeper queue"}};
+  }
+  return std::nullopt;
+}
+
+Found CheckDoorbell(const Config& config) {
+  if (config.backend == Backend::kSim && config.transport.doorbell == DoorbellMode::kBlueFlame) {
+    return Conflict{{"transport.doorbell", "backend"},
+                    {"blueflame is for threads of a CPU, and those of this backend are a GPU's",
+                     "use gpu, cpu or record_free"}};
   }
   return std::nullopt;
 }
@@ -146,6 +155,11 @@ Found CheckLive(const Config& config) {
     return Conflict{{"workload.threads", "workload.kind"},
                     {"put_latency has one thread with backend live", "use 1, or message_rate"}};
   }
+  if (config.live.wire == LiveWire::kUdp && config.transport.kind == TransportKind::kDc) {
+    return Conflict{{"transport.kind", "live.wire"},
+                    {"the address vectors of DC name a LID, and RoCEv2 has none",
+                     "use rc, or live.wire: shared_memory"}};
+  }
   for (const FaultRule& rule : config.faults.rules) {
     if (rule.where != FaultPlace::kWire || rule.kind == FaultKind::kLinkDown) {
       return Conflict{
@@ -163,6 +177,7 @@ std::optional<Conflict> FindConflict(const Config& config) {
   if (Found found = CheckOrdering(config.transport)) return found;
   if (Found found = CheckPublication(config.transport, config.workload)) return found;
   if (Found found = CheckThreads(config.transport, config.workload)) return found;
+  if (Found found = CheckDoorbell(config)) return found;
   if (Found found = CheckInline(config.transport, config.workload)) return found;
   if (Found found = CheckLimits(config.transport, config.nic.limits)) return found;
   if (Found found = CheckFaults(config)) return found;

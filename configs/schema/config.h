@@ -16,8 +16,14 @@
 namespace ringpost::config {
 
 enum class Backend : uint8_t { kSim, kLive };
-enum class TransportKind : uint8_t { kRc };
-enum class Publication : uint8_t { kPerThread, kBatched, kOrderedHandoff, kLocked, kCooperative };
+enum class Publication : uint8_t {
+  kPerThread,
+  kBatched,
+  kOrderedHandoff,
+  kLocked,
+  kCooperative,
+  kLastWriter,
+};
 enum class Ordering : uint8_t {
   kNone,
   kGpuFence,

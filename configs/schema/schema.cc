@@ -106,7 +106,9 @@ void AddRun(Rows& rows) {
 void AddTransport(Rows& rows) {
   constexpr auto block = &Config::transport;
   using T = TransportConfig;
-  rows.push_back({Word("transport.kind", "rc", {"rc"}, "InfiniBand transport", {"dc"}),
+  rows.push_back({Word("transport.kind", "rc", {"rc", "dc"},
+                       "rc: a connection for each queue pair; dc: a DCI that names its target in "
+                       "each WQE, and a DCT"),
                   kStoreIn<block, &T::kind>});
   rows.push_back(
       {Number("transport.qps_per_peer", Type::kCount, "1", {1, 65536}, "queue pairs to each peer"),
@@ -118,10 +120,11 @@ void AddTransport(Rows& rows) {
   rows.push_back({Word("transport.placement", "gpu", {"gpu", "host"},
                        "memory that holds send queues, records and completion queues"),
                   kStoreIn<block, &T::placement>});
-  rows.push_back({Word("transport.publication", "per_thread",
-                       {"per_thread", "batched", "ordered_handoff", "locked", "cooperative"},
-                       "who makes staged WQEs visible and rings, and when"),
-                  kStoreIn<block, &T::publication>});
+  rows.push_back(
+      {Word("transport.publication", "per_thread",
+            {"per_thread", "batched", "ordered_handoff", "locked", "cooperative", "last_writer"},
+            "who makes staged WQEs visible and rings, and when"),
+       kStoreIn<block, &T::publication>});
   rows.push_back({Word("transport.ordering", "gpu_fence",
                        {"none", "gpu_fence", "gpu_fence_dbrec", "gpu_release", "threadfence",
                         "system_release", "system_fence"},
@@ -134,8 +137,12 @@ void AddTransport(Rows& rows) {
   rows.push_back({Number("transport.inline_max", Type::kBytes, "28 B", {0, 972},
                          "largest payload that travels in the WQE"),
                   kStoreIn<block, &T::inline_max_bytes>});
-  rows.push_back({Word("transport.doorbell", "gpu", {"gpu"}, "who rings the doorbell, and how",
-                       {"cpu", "auto", "blueflame", "record_free"}),
+  rows.push_back({Word("transport.doorbell", "gpu", {"gpu", "cpu", "blueflame", "record_free"},
+                       "how the NIC learns of WQEs: gpu: record and doorbell, by the thread that "
+                       "posts; cpu: a host thread rings, for an index that the thread leaves in "
+                       "memory; blueflame: with the last WQE, from a CPU alone; record_free: no "
+                       "record, not on backend live",
+                       {"auto"}),
                   kStoreIn<block, &T::doorbell>});
   rows.push_back({Plain("transport.unsafe", Type::kSwitch, "false",
                         "allow orderings that are not safe for the placement"),

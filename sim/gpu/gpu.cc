@@ -6,8 +6,8 @@
 
 namespace ringpost::sim {
 
-Gpu::Gpu(Engine& engine, Memory& memory, const CostTable& costs, uint16_t node)
-    : engine_(engine), memory_(memory), costs_(costs), node_(node) {
+Gpu::Gpu(Engine& engine, Memory& memory, const CostTable& costs, uint16_t node, AgentKind kind)
+    : engine_(engine), memory_(memory), costs_(costs), node_(node), kind_(kind) {
   lanes_on_sm_.resize(costs.sms_count);
   memory_.SetWake([](const Watch& watch, const Message& message, Time time) {
     static_cast<GpuThread*>(watch.owner)->OnChange(watch, message, time);
@@ -51,14 +51,16 @@ void Gpu::StartBlock(const Block& block, uint32_t sm, Time when) {
   // Unique over all nodes, as the memory asks.
   const uint32_t cta = (uint32_t{node_} << 20) | (block.first_thread / shape_.threads_per_block);
   lanes_on_sm_[sm] += block.threads;
+  CtaGroup& group = blocks_.emplace_back(*this, sm);
   for (uint32_t i = 0; i < block.threads; ++i) {
     if (i % kLanesPerWarp == 0) {
       warps_.emplace_back(*this, (uint32_t{node_} << 20) | next_warp_++, sm);
     }
     Warp& warp = warps_.back();
-    const AgentId agent = memory_.AddAgent({AgentKind::kGpuThread, node_, cta, warp.Id()});
-    threads_.emplace_back(*this, warp, agent, block.first_thread + i, i % kLanesPerWarp);
+    const AgentId agent = memory_.AddAgent({kind_, node_, cta, warp.Id()});
+    threads_.emplace_back(*this, warp, group, agent, block.first_thread + i, i);
     warp.AddLane(threads_.back(), agent);
+    group.AddLane(threads_.back(), agent);
     threads_.back().Launch(when, *stacks_, &Gpu::Entry, &threads_.back());
   }
 }
@@ -67,6 +69,7 @@ void Gpu::Entry(void* argument) {
   GpuThread& thread = *static_cast<GpuThread*>(argument);
   thread.MyGpu().body_(thread);
   thread.MyWarp().Leave();
+  thread.MyBlock().Leave();
   thread.MarkDone();
 }
 

@@ -26,7 +26,10 @@ class Gpu {
  public:
   using Body = std::function<void(GpuThread&)>;
 
-  Gpu(Engine& engine, Memory& memory, const CostTable& costs, uint16_t node);
+  // Of kind kHostThread: cores of the node's host, one thread a block. No platform says yet what
+  // their accesses cost: they are taken for those of a GPU thread.
+  Gpu(Engine& engine, Memory& memory, const CostTable& costs, uint16_t node,
+      AgentKind kind = AgentKind::kGpuThread);
   ~Gpu();
 
   Engine& Clock() { return engine_; }
@@ -61,10 +64,12 @@ class Gpu {
   Memory& memory_;
   const CostTable& costs_;
   uint16_t node_;
+  AgentKind kind_;
   Body body_;
   LaunchShape shape_;
   std::unique_ptr<StackSlab> stacks_;
   std::deque<Warp> warps_;
+  std::deque<CtaGroup> blocks_;
   std::deque<GpuThread> threads_;
   std::deque<Block> waiting_;
   std::vector<uint32_t> lanes_on_sm_;

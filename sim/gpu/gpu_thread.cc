@@ -36,7 +36,7 @@ void Warp::RunReleased() {
     released_ = false;
     arrived_ = 0;
     ++round_;
-    if (synchronises_) gpu_.Ram().Barrier(agents_, kGroupBit | id_);
+    if (synchronises_) Synchronise();
     const Time leave = latest_ + cost_;
     latest_ = {};
     const size_t end = lanes_.size() - 1;
@@ -51,24 +51,50 @@ void Warp::RunReleased() {
   }
 }
 
+// A group in the memory's sense is a warp.
+void Warp::Synchronise() {
+  if (!is_block_) return gpu_.Ram().Barrier(agents_, kGroupBit | id_);
+  for (size_t i = 0; i < lanes_.size(); i += kLanesPerWarp) {
+    gpu_.Ram().Barrier(agents_, kGroupBit | lanes_[i]->MyWarp().Id());
+  }
+}
+
+uint32_t Warp::PlaceOf(const GpuThread& lane) const {
+  return is_block_ ? lane.Place() : lane.Lane();
+}
+
+void CtaGroup::RunReleased() {
+  while (released_) {
+    Warp::RunReleased();
+    for (size_t i = 0; i < lanes_.size(); i += kLanesPerWarp) lanes_[i]->MyWarp().RunReleased();
+  }
+}
+
 uint64_t Warp::Exchange(GpuThread& lane, uint64_t value, uint32_t source, Duration cost) {
   std::vector<uint64_t>& values = values_[round_ % 2];
-  values[lane.Lane()] = value;
+  values[PlaceOf(lane)] = value;
   Meet(lane, cost, false);
   return values[source % values.size()];
 }
 
 uint32_t Warp::Ballot(GpuThread& lane, bool predicate, Duration cost) {
   std::vector<uint64_t>& values = values_[round_ % 2];
-  values[lane.Lane()] = predicate ? 1 : 0;
+  values[PlaceOf(lane)] = predicate ? 1 : 0;
   Meet(lane, cost, false);
   uint32_t bits = 0;
-  for (size_t i = 0; i < values.size(); ++i) bits |= static_cast<uint32_t>(values[i]) << i;
+  for (size_t i = 0; i < values.size(); ++i) bits |= static_cast<uint32_t>(values[i]) << (i % 32);
   return bits;
 }
 
-GpuThread::GpuThread(Gpu& gpu, Warp& warp, AgentId agent, uint32_t index, uint32_t lane)
-    : gpu_(gpu), warp_(warp), agent_(agent), index_(index), lane_(lane) {
+GpuThread::GpuThread(Gpu& gpu, Warp& warp, CtaGroup& block, AgentId agent, uint32_t index,
+                     uint32_t place)
+    : gpu_(gpu),
+      warp_(warp),
+      block_(block),
+      agent_(agent),
+      index_(index),
+      place_(place),
+      lane_(place % kLanesPerWarp) {
   node_ = gpu.Clock().Register(&GpuThread::Wake, this);
   for (Watch& watch : watches_) watch = {nullptr, this, agent, nullptr};
 }
@@ -92,6 +118,7 @@ void GpuThread::Wake(void* self) {
   thread.wake_ = Time::Never();
   thread.Resume();
   if (thread.warp_.Released()) thread.warp_.RunReleased();
+  if (thread.block_.Released()) thread.block_.RunReleased();
 }
 
 void GpuThread::ScheduleWake(Time time) {

@@ -29,7 +29,7 @@ struct Expectation {
   uint64_t b = 0;
 };
 
-// 32 lanes, or fewer in the last warp of a CTA, that meet at collectives.
+// Threads that meet at collectives: 32 lanes, or fewer in the last warp of a CTA.
 class Warp {
  public:
   Warp(Gpu& gpu, uint32_t id, uint32_t sm) : gpu_(gpu), id_(id), sm_(sm) {}
@@ -37,6 +37,7 @@ class Warp {
   uint32_t Id() const { return id_; }
   uint32_t Sm() const { return sm_; }
   uint32_t Size() const { return static_cast<uint32_t>(lanes_.size()); }
+  // In order of their place.
   void AddLane(GpuThread& lane, AgentId agent);
 
   // Waits for all lanes; everybody leaves at the time of the last one plus `cost`.
@@ -53,10 +54,11 @@ class Warp {
   // Resumes the lanes of a completed meeting. From the engine's context.
   void RunReleased();
 
- private:
+ protected:
   Gpu& gpu_;
   uint32_t id_;
   uint32_t sm_;
+  bool is_block_ = false;
   uint32_t running_ = 0;
   uint32_t arrived_ = 0;
   bool released_ = false;
@@ -68,18 +70,33 @@ class Warp {
   std::array<std::vector<uint64_t>, 2> values_;
   std::vector<GpuThread*> lanes_;
   std::vector<AgentId> agents_;
+
+ private:
+  uint32_t PlaceOf(const GpuThread& lane) const;
+  void Synchronise();
+};
+
+// All threads of a CTA, as one more group that meets.
+class CtaGroup : public Warp {
+ public:
+  CtaGroup(Gpu& gpu, uint32_t sm) : Warp(gpu, 0, sm) { is_block_ = true; }
+  // Resumes them, and the warps in it that they complete thereby.
+  void RunReleased();
 };
 
 class alignas(64) GpuThread {
  public:
-  GpuThread(Gpu& gpu, Warp& warp, AgentId agent, uint32_t index, uint32_t lane);
+  // `place` is its index in its block.
+  GpuThread(Gpu& gpu, Warp& warp, CtaGroup& block, AgentId agent, uint32_t index, uint32_t place);
   GpuThread(const GpuThread&) = delete;
   GpuThread& operator=(const GpuThread&) = delete;
 
   AgentId Agent() const { return agent_; }
   uint32_t Index() const { return index_; }
   uint32_t Lane() const { return lane_; }
+  uint32_t Place() const { return place_; }
   Warp& MyWarp() { return warp_; }
+  CtaGroup& MyBlock() { return block_; }
   Gpu& MyGpu() { return gpu_; }
   Time Local() const { return local_; }
   void Spend(Duration duration) { local_ += duration; }
@@ -130,8 +147,10 @@ class alignas(64) GpuThread {
   Time local_;
   Gpu& gpu_;
   Warp& warp_;
+  CtaGroup& block_;
   AgentId agent_;
   uint32_t index_;
+  uint32_t place_;
   uint32_t lane_;
   bool done_ = false;
   bool parked_ = false;

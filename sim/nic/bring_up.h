@@ -1,5 +1,5 @@
-// bring_up.h: from RESET to RTS in the three steps of every application of verbs, for an RC QP
-// whose queues are a transport's.
+// bring_up.h: from RESET to RTS in the three steps of every application of verbs, for a QP whose
+// queues are a transport's: RC, a DCI, or a DCT, which stops one step before.
 #pragma once
 
 #include <string>
@@ -32,18 +32,23 @@ inline QpAttributes UsualAttributes(const Address& peer, uint32_t peer_qpn, cons
 
 // `modify(attributes, mask)` is Rnic::ModifyQp of the QP, wherever its NIC runs. Empty if done.
 template <class Modify>
-std::string BringUp(QpAttributes attributes, Modify&& modify) {
-  constexpr struct {
+std::string BringUp(QpAttributes attributes, Modify&& modify, QpType type = QpType::kRc) {
+  constexpr uint32_t kPorted = kAttrPkeyIndex | kAttrPort;
+  constexpr uint32_t kAnswers = kAttrAddress | kAttrPathMtu | kAttrMinRnrTimer;
+  const bool dci = type == QpType::kDci, dct = type == QpType::kDct;
+  const struct {
     State state;
     uint32_t mask;
-  } kSteps[] = {
-      {State::kInit, kAttrPkeyIndex | kAttrPort | kAttrAccess},
-      {State::kReadyToReceive, kAttrAddress | kAttrPathMtu | kAttrDestQpn | kAttrReceivePsn |
-                                   kAttrMaxDestRdAtomic | kAttrMinRnrTimer},
-      {State::kReadyToSend,
-       kAttrTimeout | kAttrRetryCount | kAttrRnrRetry | kAttrSendPsn | kAttrMaxRdAtomic}};
+  } kSteps[] = {{State::kInit, dci ? kPorted : kPorted | kAttrAccess},
+                {State::kReadyToReceive,
+                 dci   ? uint32_t{kAttrPathMtu}
+                 : dct ? kAnswers | kAttrMaxDestRdAtomic
+                       : kAnswers | kAttrMaxDestRdAtomic | kAttrDestQpn | kAttrReceivePsn},
+                {State::kReadyToSend,
+                 kAttrTimeout | kAttrRetryCount | kAttrRnrRetry | kAttrSendPsn | kAttrMaxRdAtomic}};
   std::string refusal;
   for (const auto& step : kSteps) {
+    if (dct && step.state == State::kReadyToSend) break;
     attributes.state = step.state;
     refusal = modify(attributes, step.mask | kAttrState);
     if (!refusal.empty()) break;

@@ -47,16 +47,23 @@ BOOST_AUTO_TEST_CASE(TheKeyThatWasSetIsBlamed) {
   BOOST_TEST(ErrorOf("transport: {placement: host}").starts_with(":1:24: transport.placement: "));
 }
 
+BOOST_AUTO_TEST_CASE(BlueFlameIsForThreadsOfACpu) {
+  BOOST_TEST(ErrorOf("transport: {doorbell: blueflame}") ==
+             ":1:23: transport.doorbell: blueflame is for threads of a CPU, and those of this "
+             "backend are a GPU's; use gpu, cpu or record_free");
+  BOOST_TEST(ErrorOf("transport: {doorbell: cpu, kind: dc, publication: last_writer}") == "");
+}
+
 BOOST_AUTO_TEST_CASE(ThreadsThatOwnTheirQpDoNotShareIt) {
   BOOST_TEST(ErrorOf("workload: {threads: 32, threads_per_qp: 32}") ==
              ":1:41: workload.threads_per_qp: per_thread and batched give each thread its own QP; "
-             "use 1, or publication ordered_handoff, locked or cooperative");
+             "use 1, or publication ordered_handoff, locked, cooperative or last_writer");
 }
 
 BOOST_AUTO_TEST_CASE(APublicationThatRingsForEachWqeTakesNoBatch) {
   BOOST_TEST(ErrorOf("transport: {publication: locked, batch: 16}") ==
              ":1:41: transport.batch: per_thread and locked ring for each WQE; "
-             "use 1, or publication batched, ordered_handoff or cooperative");
+             "use 1, or publication batched, ordered_handoff, cooperative or last_writer");
 }
 
 BOOST_AUTO_TEST_CASE(ABatchFitsTheQueue) {

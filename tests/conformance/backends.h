@@ -25,7 +25,8 @@ namespace ringpost::conformance {
 
 struct Shape {
   uint32_t threads = 1;
-  uint32_t warp = 1;  // lanes that post together
+  uint32_t warp = 1;   // lanes that post together
+  uint32_t block = 1;  // threads of a block
 };
 
 struct Conditions {
@@ -37,6 +38,7 @@ class SimBackend {
  public:
   using P = SimPort;
   static constexpr bool kRealTime = false;
+  static constexpr Shape kBlock{40, 32, 40};  // a warp, and a part of one
   static const std::vector<PairOf<P>>& Pairs();
 
   explicit SimBackend(const Conditions& conditions);
@@ -63,6 +65,7 @@ class LiveBackend {
  public:
   using P = HostPort;
   static constexpr bool kRealTime = true;
+  static constexpr Shape kBlock{6, 3, 6};
   // Without the unsafe control: memory promises nothing to a program that orders nothing.
   static const std::vector<PairOf<P>>& Pairs();
 
@@ -78,8 +81,8 @@ class LiveBackend {
 
  private:
   std::unique_ptr<LiveFabric> fabric_;
-  std::vector<std::unique_ptr<HostWarp>> warps_;
-  std::vector<std::function<void()>> bodies_;  // of the threads
+  std::vector<std::unique_ptr<HostWarp>> warps_;  // and blocks
+  std::vector<std::function<void()>> bodies_;     // of the threads
   std::atomic<bool> stop_{false};
 };
 

@@ -35,11 +35,18 @@ LiveBackend::~LiveBackend() = default;
 
 void LiveBackend::Launch(uint32_t, const Shape& shape,
                          std::function<void(P&, uint32_t thread)> kernel) {
+  const auto make = [&](uint32_t threads) {
+    return warps_.emplace_back(std::make_unique<HostWarp>(threads)).get();
+  };
+  HostWarp* warp = nullptr;
+  HostWarp* block = nullptr;
   for (uint32_t thread = 0; thread < shape.threads; ++thread) {
-    const uint32_t lane = thread % shape.warp;
-    if (lane == 0) warps_.push_back(std::make_unique<HostWarp>(shape.warp));
-    bodies_.push_back([this, kernel, thread, lane, warp = warps_.back().get()] {
-      HostPort port(*warp, lane, &stop_);
+    const uint32_t place = thread % shape.block;
+    const uint32_t lane = place % shape.warp;
+    if (place == 0) block = make(shape.block);
+    if (lane == 0) warp = make(shape.warp);
+    bodies_.push_back([this, kernel, thread, group = HostGroup(*warp, lane, *block, place)] {
+      HostPort port(group, &stop_);
       kernel(port, thread);
     });
   }

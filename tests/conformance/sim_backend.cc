@@ -36,7 +36,7 @@ void SimBackend::Launch(uint32_t node, const Shape& shape,
                         std::function<void(P&, uint32_t thread)> kernel) {
   sim::LaunchShape launch;
   launch.threads = shape.threads;
-  launch.threads_per_block = shape.warp;
+  launch.threads_per_block = shape.block;
   fabric_.Launch(node, launch,
                  [kernel = std::move(kernel)](P& port) { kernel(port, port.ThreadIndex()); });
 }

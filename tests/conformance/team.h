@@ -1,7 +1,7 @@
 // team.h: the threads of one test: how many, on which QPs, with which memory.
 //
-// A policy that shares QPs gets four threads on one QP, a warp-wide one a warp of four lanes, any
-// other two threads with a QP each. Node 0 sends to node 1.
+// A policy that shares QPs gets four threads on one QP, a warp-wide one a warp of four lanes or a
+// block, any other two threads with a QP each. Node 0 sends to node 1.
 #pragma once
 
 #include <boost/test/unit_test.hpp>
@@ -31,8 +31,11 @@ class Team {
   Team(const PairOf<P>& pair, QpSpec spec, Conditions conditions = {}, uint32_t each = 1)
       : pair_(pair), backend_(With(pair, conditions)), placement_(spec.placement) {
     spec.shared = pair.shares_qp && !pair.warp_wide;
+    spec.kind = pair.kind;
     spec.max_inline = 220;
-    shape_ = {pair.shares_qp ? 4u : 2u, pair.warp_wide ? 4u : 1u};
+    const uint32_t together = pair.warp_wide ? 4 : 1;
+    shape_ = {pair.shares_qp ? 4u : 2u, together, together};
+    if (pair.block_wide) shape_ = Backend::kBlock;
     teams_ = pair.shares_qp ? 1 : shape_.threads;
     for (uint32_t i = 0; i < teams_ * each; ++i) AddQp(spec);
     for (uint32_t i = 0; i < teams_; ++i) {
@@ -52,6 +55,14 @@ class Team {
     selected_.back().selected = qp;
     return pair_.make(port, selected_.back());
   }
+
+  // What the QP of the receiving side has for receives; the first thread on it may use them.
+  bool OwnsReceives(uint32_t thread) const { return thread < teams_; }
+  std::unique_ptr<AnyReceives> ReceivesOf(P& port, uint32_t thread) {
+    return pair_.receives(port, *tables_[1][thread].views, receives_[thread]);
+  }
+  // How many threads send to that QP.
+  uint32_t Senders() const { return shape_.threads / teams_; }
 
   RegisteredMemory Allocate(uint32_t node, uint64_t bytes) {
     const Result<RegisteredMemory> memory = backend_.nic(node).Allocate(placement_, bytes);
@@ -109,6 +120,7 @@ class Team {
     BOOST_TEST_REQUIRE(backend_.nic(1).Connect(b.Value(), a.Value()).Ok());
     senders_.push_back(backend_.nic(0).View(a.Value()).Value());
     receivers_.push_back(backend_.nic(1).View(b.Value()).Value());
+    receives_.push_back(backend_.nic(1).Receives(b.Value()).Value());
   }
 
   void Launch(uint32_t node, Kernel kernel) {
@@ -125,6 +137,7 @@ class Team {
   Shape shape_;
   std::vector<QpView> senders_;
   std::vector<QpView> receivers_;
+  std::vector<ReceiveView> receives_;
   uint32_t teams_ = 1;  // threads that share QPs count once
   std::vector<QpTable> tables_[2];
   std::mutex mutex_;

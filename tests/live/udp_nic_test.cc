@@ -93,7 +93,7 @@ struct Victim {
   void BringUp(uint32_t qpn) {
     sim::Address peer{.global = true};
     peer.gid = GidOf(1);
-    const std::string refusal = sim::BringUp(sim::UsualAttributes(peer, 0x10040, 1024),
+    const std::string refusal = sim::BringUp(sim::UsualAttributes(peer, 0x10040, {.mtu = 1024}),
                                              [&](const sim::QpAttributes& wanted, uint32_t mask) {
                                                return nic->ModifyQp(qpn, wanted, mask);
                                              });

@@ -37,6 +37,12 @@ struct Called {
     port.SetCaller({}, "");
   }
   template <class P>
+  static void Unlock(P& port, const QpView& qp, Caller caller = Caller::Here()) {
+    port.SetCaller(caller, "Unlock");
+    Ordering::Unlock(port, qp);
+    port.SetCaller({}, "");
+  }
+  template <class P>
   static void TakeTurn(P& port, const QpView& qp, Caller caller = Caller::Here()) {
     port.SetCaller(caller, "TakeTurn");
     Ordering::TakeTurn(port, qp);

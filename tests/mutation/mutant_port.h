@@ -20,6 +20,7 @@ template <class P>
 class MutantPort {
  public:
   using Masks = typename P::Masks;
+  static constexpr bool kHasBlueFlame = P::kHasBlueFlame;
 
   MutantPort(P& port, Plan& plan) : port_(port), plan_(plan) {}
 
@@ -127,11 +128,11 @@ class MutantPort {
     });
   }
 
-  uint64_t LoadCqeTail(const QpView& qp, uint32_t slot, Site site = Site::Here()) {
-    return port_.LoadCqeTail(qp, slot, site);
+  uint64_t LoadCqeTail(uint64_t cq, uint32_t slot, Site site = Site::Here()) {
+    return port_.LoadCqeTail(cq, slot, site);
   }
-  uint64_t LoadCqeError(const QpView& qp, uint32_t slot, Site site = Site::Here()) {
-    return port_.LoadCqeError(qp, slot, site);
+  uint64_t LoadCqeError(uint64_t cq, uint32_t slot, Site site = Site::Here()) {
+    return port_.LoadCqeError(cq, slot, site);
   }
 
   void SyncWarp(Site site = Site::Here()) {
@@ -143,12 +144,19 @@ class MutantPort {
   uint32_t Ballot(bool predicate) { return port_.Ballot(predicate); }
   uint32_t Lane() const { return port_.Lane(); }
   uint32_t WarpSize() const { return port_.WarpSize(); }
+  void SyncBlock() { port_.SyncBlock(); }
+  uint64_t ShareInBlock(uint64_t value, uint32_t source) {
+    return port_.ShareInBlock(value, source);
+  }
+  bool AnyInBlock(bool vote) { return port_.AnyInBlock(vote); }
+  uint32_t ThreadInBlock() const { return port_.ThreadInBlock(); }
+  uint32_t BlockSize() const { return port_.BlockSize(); }
   template <class T>
   void Expect(Ref<T> word, uint64_t value) {
     port_.Expect(word, value);
   }
-  void ExpectCqe(const QpView& qp, uint32_t slot, uint64_t known, uint64_t target) {
-    port_.ExpectCqe(qp, slot, known, target);
+  void ExpectCqe(uint64_t cq, uint32_t slot, uint64_t known, uint64_t target) {
+    port_.ExpectCqe(cq, slot, known, target);
   }
   bool Relax(uint64_t deadline) { return port_.Relax(deadline); }
   uint64_t Now() const { return port_.Now(); }

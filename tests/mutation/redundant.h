@@ -16,7 +16,7 @@ struct Redundant {
   std::string_view publication;
   std::string_view ordering;
   std::string_view function;  // that calls the ordering policy
-  std::string_view role;
+  std::string_view role;      // "direct": no ordering policy performs it
   std::vector<Mutation> mutations;
   std::string_view reason;
 

@@ -2,6 +2,9 @@
 #include <boost/test/unit_test.hpp>
 
 #include "tests/scenarios/scenario.h"
+#include "transport/block_port.h"
+#include "transport/publication/last_writer.h"
+#include "transport/publication/locked.h"
 
 namespace ringpost {
 namespace {
@@ -190,6 +193,73 @@ BOOST_AUTO_TEST_CASE(AQuietEndsOnQpsThatNeverFilledABatch) {
     // One for each quiet, and none that nobody asked for.
     BOOST_TEST(f.fabric.Counters(0).cqes == kQps);
   }
+}
+
+// O-05: a group that reserves more slots than the queue has waits for completions of WQEs that it
+// has not published. Here its threads take turns.
+BOOST_AUTO_TEST_CASE(ABlockLargerThanItsQueuePutsInTurns) {
+  for (const uint32_t threads : {127u, 128u, 129u, 256u, 1024u}) {
+    FabricFixture f({}, {.depth_wqebbs = 128, .timeout_ps = kSecond});
+    const auto bytes = f.Pattern(threads * 64, threads);
+    f.fabric.Poke(f.local.address, bytes.data(), bytes.size());
+    f.fabric.Launch(0, {threads, threads}, [&](SimPort& port) {
+      BlockPort<SimPort> block(port);
+      Endpoint<BlockPort<SimPort>, Cooperative, OrderGpuFence> endpoint(block, f.table);
+      const uint64_t at = block.Lane() * 64;
+      BOOST_TEST(endpoint.Put(f.remote.Remote(at), f.local.Local(at, 64)).status.Ok());
+      BOOST_TEST(endpoint.Quiet(kThisQp).Ok());
+    });
+    const FabricRun run = f.fabric.Run();
+    BOOST_TEST(run.ok, threads << " threads: " << run.error);
+    BOOST_TEST((f.BytesAt(f.remote.address, bytes.size()) == bytes), threads << " threads");
+    BOOST_TEST(f.fabric.ViolationCount() == 0u);
+    BOOST_TEST(RingWasSound(f.fabric));
+  }
+}
+
+// O-14: the threads leave the producer index where the host thread does not look, and posts that
+// nobody waits for do not advance the ready head, so that a later one waits for its turn for ever.
+template <class Publication>
+void RingByHost(uint32_t block) {
+  constexpr uint64_t kPuts = 400;  // of each thread
+  FabricFixture f({}, {.depth_wqebbs = 128,
+                       .batch = 8,
+                       .shared = true,
+                       .timeout_ps = kSecond,
+                       .doorbell = DoorbellMode::kCpu});
+  f.RunOne([&](SimPort& port) {
+    Endpoint<SimPort, Locked, OrderGpuFence> endpoint(port, f.table);
+    const uint64_t start = port.Now();
+    endpoint.Put(f.remote.Remote(0), f.local.Local(0, 4096));
+    BOOST_TEST(endpoint.Quiet(kThisQp).Ok());
+    BOOST_TEST(port.Now() - start < 5 * kMillisecond);
+  });
+  f.fabric.Launch(0, {2 * block, block}, [&](SimPort& port) {
+    Endpoint<SimPort, Publication, OrderGpuFence> endpoint(port, f.table);
+    const RemoteSpan target = f.remote.Remote(port.ThreadIndex() * 8);
+    for (uint64_t i = 0; i < kPuts; ++i) {
+      const Posted put = endpoint.PutValue(target, i + 1);
+      BOOST_REQUIRE((i % 2 == 0 ? put.status : endpoint.Wait(put)).Ok());
+    }
+    BOOST_TEST(endpoint.Quiet(kThisQp).Ok());
+  });
+  const FabricRun run = f.fabric.Run();
+  BOOST_TEST(run.ok, run.error);
+  for (uint64_t thread = 0; thread < 2 * block; ++thread) {
+    BOOST_TEST(f.fabric.Read<uint64_t>(f.remote.address + thread * 8) == kPuts);
+  }
+  const QpView& qp = f.qps.first;
+  const uint64_t reserved = f.fabric.Read<uint64_t>(qp.reserved.address);
+  BOOST_TEST(f.fabric.Read<uint64_t>(qp.ready.address) == reserved);
+  BOOST_TEST(f.fabric.Read<uint64_t>(qp.producer.address) == reserved);
+  BOOST_TEST(f.fabric.ViolationCount() == 0u);
+  BOOST_TEST(RingWasSound(f.fabric));
+}
+
+BOOST_AUTO_TEST_CASE(PostsWithAndWithoutAWaitShareAQueueThatTheHostRings) {
+  RingByHost<Cooperative>(32);
+  RingByHost<OrderedHandoff>(1);
+  RingByHost<LastWriter>(1);
 }
 
 }  // namespace ringpost

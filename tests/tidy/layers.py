@@ -43,7 +43,7 @@ ALLOWED = {
     "backends/sim": _TRANSPORT | _SIM_CORE | {"sim/node", "configs", "backends", "backends/sim"},
     "backends/live": _TRANSPORT | _SERVICE | {"configs", "backends", "backends/live"},
     "backends/mlx5": _TRANSPORT | {"configs", "backends", "backends/mlx5"},
-    "backends": _TRANSPORT | _BACKENDS | {"configs"},
+    "backends": _TRANSPORT | _BACKENDS | {"configs", "sim/nic"},
     "workloads": _TRANSPORT | _BACKENDS | {"configs", "workloads"},
     "tools": _BELOW_TOOLS | {"tools"},
     "bench": _BELOW_TOOLS | {"bench", "tools"},

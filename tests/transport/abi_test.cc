@@ -9,6 +9,7 @@
 #include "tests/seed.h"
 #include "transport/abi/cqe.h"
 #include "transport/abi/doorbell.h"
+#include "transport/abi/receive_wqe.h"
 #include "transport/abi/wqe.h"
 
 namespace ringpost::abi {
@@ -188,6 +189,44 @@ BOOST_AUTO_TEST_CASE(CqeTailDecodesToWhatTheVendorHeaderReads) {
     BOOST_TEST(TailCounter(TailOf(cqe)) == counter);
     BOOST_TEST(TailQpn(TailOf(cqe)) == qpn);
   }
+}
+
+BOOST_AUTO_TEST_CASE(AtomicAddressAndImmediateAreThoseOfTheVendorHeader) {
+  mlx5_wqe_atomic_seg atomic = {};
+  atomic.swap_add = htobe64(0x0102030405060708);
+  atomic.compare = htobe64(0x1112131415161718);
+  const Segment operands = AtomicOf(0x0102030405060708, 0x1112131415161718);
+  BOOST_TEST(std::memcmp(&operands, &atomic, sizeof(atomic)) == 0);
+  mlx5_wqe_av vector = {};
+  vector.key.dc_key = htobe64(0x5623ceaf01);
+  vector.dqp_dct = htobe32(0x123456);
+  vector.rlid = htobe16(0x0708);
+  const Segment address = AddressVectorOf(0x5623ceaf01, 0x123456, 0x0708);
+  BOOST_TEST(std::memcmp(&address, &vector, sizeof(address)) == 0);
+  mlx5_wqe_ctrl_seg control = {};
+  mlx5dv_set_ctrl_seg(&control, 100, MLX5_OPCODE_SEND_IMM, 0, 77, MLX5_WQE_CTRL_CQ_UPDATE, 3, 0,
+                      htobe32(0x01020304));
+  const Segment ours = ControlSegmentOf(Opcode::kSendImm, 100, 77, 3, kCqeAlways, 0x01020304);
+  BOOST_TEST(std::memcmp(&ours, &control, sizeof(control)) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(ReceivesAreThoseOfTheVendorHeader) {
+  mlx5_wqe_data_seg data = {};
+  mlx5dv_set_data_seg(&data, 100, 7, 0x1122334455667788);
+  const Segment one = ReceiveOf(100, 7, 0x1122334455667788);
+  BOOST_TEST(std::memcmp(&one, &data, sizeof(data)) == 0);
+  mlx5dv_set_data_seg(&data, 0, MLX5_INVALID_LKEY, 0);
+  const Segment none = ReceiveOf(0, 7, 0x1122334455667788);
+  BOOST_TEST(std::memcmp(&none, &data, sizeof(data)) == 0);
+  mlx5_wqe_srq_next_seg next = {};
+  next.next_wqe_index = htobe16(0x0102);
+  const Segment link = NextReceiveOf(0x0102);
+  BOOST_TEST(std::memcmp(&link, &next, sizeof(next)) == 0);
+  mlx5_cqe64 cqe = {};
+  cqe.op_own = 1;
+  BOOST_TEST(TailOwner(TailOf(cqe)));
+  cqe.op_own = 0xf0;
+  BOOST_TEST(!TailOwner(TailOf(cqe)));
 }
 
 BOOST_AUTO_TEST_CASE(InitialCqeIsInvalidAndOwnedByHardware) {

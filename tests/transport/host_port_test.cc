@@ -116,8 +116,8 @@ BOOST_FIXTURE_TEST_CASE(DoorbellIsOneStoreOfTheValueGiven, Ring) {
 BOOST_FIXTURE_TEST_CASE(CqeWordsAreTheLastTwo, Ring) {
   cqe[6] = 66;
   cqe[7] = 77;
-  BOOST_TEST(port.LoadCqeError(qp, 0) == 66u);
-  BOOST_TEST(port.LoadCqeTail(qp, 0) == 77u);
+  BOOST_TEST(port.LoadCqeError(qp.cq, 0) == 66u);
+  BOOST_TEST(port.LoadCqeTail(qp.cq, 0) == 77u);
 }
 
 BOOST_FIXTURE_TEST_CASE(RelaxEndsAtTheDeadline, OneLane) {

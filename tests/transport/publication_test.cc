@@ -145,6 +145,96 @@ BOOST_AUTO_TEST_CASE(HandoffRingsAtABatchBoundaryInAnyCase) {
   BOOST_TEST(f.RungTo() == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(LastWriterHandsOnBeforeItRings) {
+  On<LastWriter> f;
+  f.port.view.batch = 8;
+  f.endpoint.Put(kTarget, kSource);
+  std::size_t rang = 0;
+  std::size_t handed_on = 0;
+  for (std::size_t i = 0; i < f.port.events.size(); ++i) {
+    const Event& event = f.port.events[i];
+    if (event.kind == EventKind::kDoorbell) rang = i;
+    if (event.kind == EventKind::kWord && event.index == f.port.view.ready.address) handed_on = i;
+  }
+  BOOST_TEST(handed_on < rang);
+  BOOST_TEST(f.RungTo() == 1u);
+  BOOST_TEST(f.port.Get<uint64_t>(f.port.view.ringing.address) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(LastWriterLeavesTheRingToWhoReservedBehindButNotAtABatchBoundary) {
+  On<LastWriter> f;
+  f.port.view.batch = 2;
+  f.port.reserved_by_others = 1;
+  f.endpoint.Put(kTarget, kSource);
+  BOOST_TEST(f.Rings() == 0u);
+  BOOST_TEST(f.Ready() == 1u);
+  On<LastWriter> boundary;
+  boundary.port.view.batch = 2;
+  boundary.port.reserved_by_others = 1;
+  boundary.port.StartAt(1);
+  boundary.endpoint.Put(kTarget, kSource);
+  BOOST_TEST(boundary.RungTo() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(LastWriterRingsNotBehindAnOtherThatHasPublishedMore) {
+  On<LastWriter> f;
+  f.port.Put(f.port.view.published.address, uint64_t{3});
+  BOOST_TEST(f.endpoint.Put(kTarget, kSource).status.Ok());
+  BOOST_TEST(f.Rings() == 0u);
+  BOOST_TEST(f.port.Get<uint64_t>(f.port.view.published.address) == 3u);
+  On<LastWriter> waits;
+  waits.port.Put(waits.port.view.ringing.address, uint64_t{1});
+  waits.port.on_relax = [&] { waits.port.Put(waits.port.view.ringing.address, uint64_t{0}); };
+  BOOST_TEST(waits.endpoint.Put(kTarget, kSource).status.Ok());
+  BOOST_TEST(waits.Rings() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(ACpuDoorbellIsAnIndexThatOnlyTheHostThreadTurnsIntoARing) {
+  On<PerThread> f;
+  f.port.view.doorbell_mode = DoorbellMode::kCpu;
+  f.port.view.producer = {RecordingPort<>::kIndices + 40};
+  f.endpoint.Put(kTarget, kSource);
+  f.endpoint.Put(kTarget, kSource);
+  BOOST_TEST(f.Rings() == 0u);
+  BOOST_TEST(f.port.Of(EventKind::kRecord).empty());
+  BOOST_TEST(f.port.Get<uint64_t>(f.port.view.producer.address) == 2u);
+  uint64_t rung = 0;
+  BOOST_TEST(RingFor(f.port, f.port.view, &rung));
+  BOOST_TEST(!RingFor(f.port, f.port.view, &rung));
+  BOOST_TEST(f.Rings() == 1u);
+  BOOST_TEST(f.RungTo() == 2u);
+  BOOST_TEST(f.port.Get<uint32_t>(f.port.view.record + 4) == abi::Swap32(2));
+}
+
+BOOST_AUTO_TEST_CASE(BlueFlameCopiesTheLastWqeToTheHalvesOfItsRegisterInTurn) {
+  On<PerThread> f;
+  f.port.memory.resize(f.port.memory.size() + 0x200);
+  f.port.view.doorbell_mode = DoorbellMode::kBlueFlame;
+  f.port.view.doorbell = f.port.memory.size() - 0x200;
+  f.port.view.blueflame = {RecordingPort<>::kIndices + 40};
+  for (uint64_t i = 0; i < 3; ++i) {
+    f.endpoint.Put({0x1000 + i, 1}, kSource);
+    const uint64_t half = f.port.view.doorbell + i % 2 * 0x100;
+    for (uint32_t segment = 1; segment < 3; ++segment) {
+      const abi::Segment copied = f.port.Get<abi::Segment>(half + segment * 16);
+      const abi::Segment stored = f.port.SegmentAt(i, segment);
+      BOOST_TEST(std::memcmp(&copied, &stored, sizeof(stored)) == 0);
+    }
+    BOOST_TEST(f.RungTo() == i + 1);
+    BOOST_TEST(f.port.Get<uint64_t>(half) == f.port.Of(EventKind::kDoorbell).back().value);
+    BOOST_TEST(f.port.Get<uint32_t>(f.port.view.record + 4) ==
+               abi::Swap32(static_cast<uint32_t>(i + 1)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ARecordFreeQpHasNoRecord) {
+  On<PerThread> f;
+  f.port.view.doorbell_mode = DoorbellMode::kRecordFree;
+  f.endpoint.Put(kTarget, kSource);
+  BOOST_TEST(f.port.Of(EventKind::kRecord).empty());
+  BOOST_TEST(f.RungTo() == 1u);
+}
+
 template <class Publication>
 void CheckWaitsForItsTurn() {
   On<Publication> f;
@@ -164,6 +254,7 @@ BOOST_AUTO_TEST_CASE(SharedQpPublishesInTheOrderOfReservation) {
   CheckWaitsForItsTurn<OrderedHandoff>();
   CheckWaitsForItsTurn<Locked>();
   CheckWaitsForItsTurn<Cooperative>();
+  CheckWaitsForItsTurn<LastWriter>();
 }
 
 template <class Publication>

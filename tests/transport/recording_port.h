@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "tests/transport/alone.h"
 #include "transport/abi/cqe.h"
 #include "transport/abi/doorbell.h"
 #include "transport/port.h"
@@ -31,9 +32,10 @@ struct Event {
 };
 
 template <class MaskSet = FullMasks>
-class RecordingPort {
+class RecordingPort : public Alone {
  public:
   using Masks = MaskSet;
+  static constexpr bool kHasBlueFlame = true;
 
   explicit RecordingPort(uint32_t depth = 16) : memory(kSq + depth * abi::kWqebbBytes) {
     view.depth = depth;
@@ -46,6 +48,7 @@ class RecordingPort {
     view.ready = {kIndices + 8};
     view.published = {kIndices + 16};
     view.completed = {kIndices + 24};
+    view.ringing = {kIndices + 32};
     view.max_inline = 220;
     memory[kCq + abi::kCqeBytes - 1] = abi::kCqeInitialOpOwn;
   }
@@ -156,20 +159,15 @@ class RecordingPort {
     Put(qp.doorbell, value);
   }
 
-  uint64_t LoadCqeTail(const QpView& qp, uint32_t slot) {
-    return Get<uint64_t>(qp.cq + slot * abi::kCqeBytes + abi::kCqeTailOffset);
+  uint64_t LoadCqeTail(uint64_t cq, uint32_t slot) {
+    return Get<uint64_t>(cq + slot * abi::kCqeBytes + abi::kCqeTailOffset);
   }
-  uint64_t LoadCqeError(const QpView& qp, uint32_t slot) {
-    return Get<uint64_t>(qp.cq + slot * abi::kCqeBytes + abi::kCqeTailOffset - 8);
+  uint64_t LoadCqeError(uint64_t cq, uint32_t slot) {
+    return Get<uint64_t>(cq + slot * abi::kCqeBytes + abi::kCqeTailOffset - 8);
   }
 
-  void SyncWarp() {}
-  uint64_t Shuffle(uint64_t value, uint32_t) { return value; }
-  uint32_t Ballot(bool vote) { return vote ? 1 : 0; }
-  uint32_t Lane() const { return 0; }
-  uint32_t WarpSize() const { return 1; }
   void Expect(Ref<uint64_t>, uint64_t) {}
-  void ExpectCqe(const QpView&, uint32_t, uint64_t, uint64_t) {}
+  void ExpectCqe(uint64_t, uint32_t, uint64_t, uint64_t) {}
   bool Relax(uint64_t) {
     if (on_relax) on_relax();
     return turns-- > 0;

@@ -75,12 +75,19 @@ inline constexpr uint32_t kErrorHardwareSyndromeOffset = 52;
 inline constexpr uint32_t kErrorVendorSyndromeOffset = 54;
 inline constexpr uint32_t kErrorSyndromeOffset = 55;
 
+// What a receive brings: two big-endian words of 4 bytes.
+inline constexpr uint32_t kCqeImmediateOffset = 36;
+inline constexpr uint32_t kCqeByteCountOffset = 44;
+static_assert(offsetof(Cqe, imm_inval_pkey) == kCqeImmediateOffset);
+
 // Bytes 56..63 as one word in memory order.
 inline constexpr uint32_t kCqeTailOffset = 56;
 
 HOST_DEVICE constexpr CqeOpcode TailOpcode(uint64_t tail) {
   return static_cast<CqeOpcode>(tail >> 60);
 }
+// Entry i of a ring of N belongs to software once this is bit N of the count of entries read.
+HOST_DEVICE constexpr bool TailOwner(uint64_t tail) { return ((tail >> 56) & 1) != 0; }
 HOST_DEVICE constexpr uint16_t TailCounter(uint64_t tail) {
   return Swap16(static_cast<uint16_t>(tail >> 32));
 }

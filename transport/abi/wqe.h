@@ -19,6 +19,7 @@ inline constexpr uint32_t kMaxSegments = 63;         // ds is 6 bits wide
 inline constexpr uint32_t kMaxDepthWqebbs = 32768;   // log_sq_size has 4 bits: 2^15
 inline constexpr uint32_t kInlineFlag = 0x80000000;  // byte_count of an inline header
 inline constexpr uint32_t kInlineHeaderBytes = 4;
+inline constexpr uint64_t kDcAccessKey = 0x5623ceaf;  // of DCTs; any value will do
 
 enum class Opcode : uint8_t {
   kNop = 0x00,
@@ -87,6 +88,18 @@ struct AtomicSegment {
 };
 static_assert(sizeof(AtomicSegment) == 16);
 
+// Whom a DC WQE is for, without its extension of 32 bytes: a LID, and no GID.
+struct AddressVector {
+  uint64_t dc_key;
+  uint32_t dqp_dct;  // bit 31: the extension follows; DCT number [23:0]
+  uint8_t stat_rate_sl;
+  uint8_t fl_mlid;
+  uint16_t rlid;
+};
+static_assert(sizeof(AddressVector) == 16);
+static_assert(offsetof(AddressVector, dqp_dct) == 8);
+static_assert(offsetof(AddressVector, rlid) == 14);
+
 // The first 8 bytes of a control segment as one 64-bit word in memory order. `index` is masked
 // to its 16 bits by the caller: it is a policy of the index, not of the layout.
 HOST_DEVICE constexpr uint64_t ControlWord(Opcode opcode, uint64_t index, uint32_t qpn,
@@ -98,10 +111,17 @@ HOST_DEVICE constexpr uint64_t ControlWord(Opcode opcode, uint64_t index, uint32
 }
 
 HOST_DEVICE constexpr Segment ControlSegmentOf(Opcode opcode, uint64_t index, uint32_t qpn,
-                                               uint32_t segments, uint8_t flags) {
+                                               uint32_t segments, uint8_t flags,
+                                               uint32_t immediate = 0) {
   const uint64_t word = ControlWord(opcode, index, qpn, segments);
   return {{static_cast<uint32_t>(word), static_cast<uint32_t>(word >> 32),
-           static_cast<uint32_t>(flags) << 24, 0}};
+           static_cast<uint32_t>(flags) << 24, Swap32(immediate)}};
+}
+
+HOST_DEVICE constexpr Segment AddressVectorOf(uint64_t dc_key, uint32_t dct, uint16_t lid) {
+  const uint64_t key = Swap64(dc_key);
+  return {{static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32), Swap32(dct & 0xffffff),
+           uint32_t{Swap16(lid)} << 16}};
 }
 
 HOST_DEVICE constexpr Segment RemoteAddressOf(uint64_t address, uint32_t rkey) {
@@ -113,6 +133,14 @@ HOST_DEVICE constexpr Segment DataOf(uint32_t bytes, uint32_t lkey, uint64_t add
   const uint64_t big = Swap64(address);
   return {
       {Swap32(bytes), Swap32(lkey), static_cast<uint32_t>(big), static_cast<uint32_t>(big >> 32)}};
+}
+
+// FETCH_ADD takes its addend from the first word and ignores the second.
+HOST_DEVICE constexpr Segment AtomicOf(uint64_t swap_add, uint64_t compare) {
+  const uint64_t first = Swap64(swap_add);
+  const uint64_t second = Swap64(compare);
+  return {{static_cast<uint32_t>(first), static_cast<uint32_t>(first >> 32),
+           static_cast<uint32_t>(second), static_cast<uint32_t>(second >> 32)}};
 }
 
 // Segments that `bytes` of inline payload take, header included; none for an empty payload.

@@ -1,7 +1,9 @@
 // cooperative.h: a warp reserves once, each lane builds its own WQE, one lane rings for all.
 //
 // All lanes of the warp call together. Only the last lane's WQE is signalled. A QP used by one
-// warp is reserved with plain accesses; a shared one hands over from warp to warp.
+// warp is reserved with plain accesses; a shared one hands over from warp to warp. More lanes than
+// half the ring holds (a CTA: block_port.h) take turns: a reservation that waited for completions
+// of its own WQEs would wait for ever.
 #pragma once
 
 #include "transport/send_queue.h"
@@ -15,24 +17,21 @@ struct Cooperative {
 
   template <class Ordering, class P, class Build>
   static HOST_DEVICE Posted Post(P& port, const QpView& qp, Extent extent, Build&& build) {
-    const uint32_t lane = port.Lane();
     const uint32_t lanes = port.WarpSize();
-    const uint32_t total = extent.count * lanes;
-    Completion status;
-    uint64_t base = 0;
-    if (lane == 0) base = ReserveForWarp<Ordering>(port, qp, total, &status);
-    base = port.Shuffle(base, 0);
-    if (base == kFailed) return {0, OfLeader(port, qp, status)};
-    const bool last = lane + 1 == lanes;
-    build(base + lane * extent.count, last ? abi::kCqeAlways : abi::kCqeOnError);
-    // Orders every lane's WQE before what lane 0 does next; its release passes them on to the NIC.
-    port.SyncWarp();
-    const uint64_t confirmed = base + total - extent.count + extent.last + 1;
-    if (lane == 0) {
-      Ordering::Release(port, qp);
-      status = Publish<Ordering>(port, qp, base, base + total, confirmed);
+    const uint32_t fit = extent.count == 0 ? 0 : qp.depth / 2 / extent.count;
+    // What no turn could hold is refused below.
+    const uint32_t most = fit == 0 || fit > lanes ? lanes : fit;
+    Posted all;
+    for (uint32_t first = 0; first < lanes; first += most) {
+      const uint32_t end = lanes - first < most ? lanes : first + most;
+      const Posted turn = PostTurn<Ordering>(port, qp, extent, first, end, build);
+      // One lane waits for all: for the end of the last turn.
+      all.confirmed = turn.confirmed;
+      if (all.status.Ok()) all.status = turn.status;
+      // Nothing was reserved, and all lanes know.
+      if (turn.confirmed == 0) break;
     }
-    return {confirmed, status};
+    return all;
   }
 
   template <class Ordering, class P>
@@ -42,6 +41,31 @@ struct Cooperative {
 
  private:
   static constexpr uint64_t kFailed = ~0ull;
+
+  // Lanes [first, end) post.
+  template <class Ordering, class P, class Build>
+  static HOST_DEVICE Posted PostTurn(P& port, const QpView& qp, Extent extent, uint32_t first,
+                                     uint32_t end, Build&& build) {
+    const uint32_t lane = port.Lane();
+    const uint32_t total = extent.count * (end - first);
+    Completion status;
+    uint64_t base = 0;
+    if (lane == 0) base = ReserveForWarp<Ordering>(port, qp, total, &status);
+    base = port.Shuffle(base, 0);
+    if (base == kFailed) return {0, OfLeader(port, qp, status)};
+    if (lane >= first && lane < end) {
+      const bool last = lane + 1 == end;
+      build(base + (lane - first) * extent.count, last ? abi::kCqeAlways : abi::kCqeOnError);
+    }
+    // Orders every lane's WQE before what lane 0 does next; its release passes them on to the NIC.
+    port.SyncWarp();
+    const uint64_t confirmed = base + total - extent.count + extent.last + 1;
+    if (lane == 0) {
+      Ordering::Release(port, qp);
+      status = Publish<Ordering>(port, qp, base, base + total, confirmed);
+    }
+    return {confirmed, status};
+  }
 
   template <class Ordering, class P>
   static HOST_DEVICE uint64_t ReserveForWarp(P& port, const QpView& qp, uint32_t total,

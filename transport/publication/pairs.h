@@ -2,7 +2,9 @@
 // kernels.
 //
 // Each pair costs compile time and code in every workload, hence a list of 24 at most: every
-// publication policy with the orderings of the published libraries, and PerThread with all seven.
+// publication policy with orderings of the published libraries (LastWriter with NVSHMEM's),
+// PerThread with all seven. OrderNone, the unsafe control, stands with one policy of each way to
+// hand over: alone, by turns, by warps.
 // VisitPair turns the two names of a configuration into the two types (host only):
 //
 //   VisitPair("per_thread", "gpu_fence", [&]<class Publication, class Ordering>() { ... });
@@ -13,6 +15,7 @@
 #include "transport/ordering.h"
 #include "transport/publication/batched.h"
 #include "transport/publication/cooperative.h"
+#include "transport/publication/last_writer.h"
 #include "transport/publication/locked.h"
 #include "transport/publication/ordered_handoff.h"
 #include "transport/publication/per_thread.h"
@@ -30,19 +33,20 @@ struct PairList {
   static constexpr int kCount = sizeof...(EachPair);
 };
 
-using Pairs =
-    PairList<Pair<PerThread, OrderNone>, Pair<PerThread, OrderGpuFence>,
-             Pair<PerThread, OrderGpuFenceDbrec>, Pair<PerThread, OrderGpuRelease>,
-             Pair<PerThread, OrderThreadfence>, Pair<PerThread, OrderSystemRelease>,
-             Pair<PerThread, OrderSystemFence>,                                     //
-             Pair<Batched, OrderNone>, Pair<Batched, OrderGpuFence>,                //
-             Pair<Batched, OrderGpuRelease>, Pair<Batched, OrderSystemFence>,       //
-             Pair<OrderedHandoff, OrderNone>, Pair<OrderedHandoff, OrderGpuFence>,  //
-             Pair<OrderedHandoff, OrderGpuRelease>, Pair<OrderedHandoff, OrderSystemFence>,
-             Pair<Locked, OrderNone>, Pair<Locked, OrderGpuFence>,            //
-             Pair<Locked, OrderGpuRelease>, Pair<Locked, OrderSystemFence>,   //
-             Pair<Cooperative, OrderNone>, Pair<Cooperative, OrderGpuFence>,  //
-             Pair<Cooperative, OrderGpuRelease>, Pair<Cooperative, OrderSystemFence>>;
+using Pairs = PairList<Pair<PerThread, OrderNone>, Pair<PerThread, OrderGpuFence>,
+                       Pair<PerThread, OrderGpuFenceDbrec>, Pair<PerThread, OrderGpuRelease>,
+                       Pair<PerThread, OrderThreadfence>, Pair<PerThread, OrderSystemRelease>,
+                       Pair<PerThread, OrderSystemFence>,                                     //
+                       Pair<Batched, OrderGpuFence>,                                          //
+                       Pair<Batched, OrderGpuRelease>, Pair<Batched, OrderSystemFence>,       //
+                       Pair<OrderedHandoff, OrderNone>, Pair<OrderedHandoff, OrderGpuFence>,  //
+                       Pair<OrderedHandoff, OrderGpuRelease>,
+                       Pair<OrderedHandoff, OrderSystemFence>, Pair<Locked, OrderGpuFence>,  //
+                       Pair<Locked, OrderGpuRelease>, Pair<Locked, OrderSystemFence>,        //
+                       Pair<Cooperative, OrderNone>, Pair<Cooperative, OrderGpuFence>,       //
+                       Pair<Cooperative, OrderGpuRelease>, Pair<Cooperative, OrderSystemFence>,
+                       Pair<LastWriter, OrderGpuFence>, Pair<LastWriter, OrderThreadfence>,
+                       Pair<LastWriter, OrderSystemFence>>;
 static_assert(Pairs::kCount <= 24);
 
 namespace pairs_detail {

@@ -1,0 +1,110 @@
+// poster.h: what the operations of an Endpoint share: the segments that every WQE has, posting by
+// the publication policy, and messages above the QP's largest in pieces. put.h, get.h, atomic.h and
+// send.h build on it; kernels use endpoint.h.
+#pragma once
+
+#include "transport/ordering.h"
+#include "transport/send_queue.h"
+
+namespace ringpost {
+
+template <class P, class Publication, class Ordering>
+class Poster {
+ public:
+  HOST_DEVICE Poster(P& port, const QpView& qp) : port_(port), qp_(qp) {}
+
+  HOST_DEVICE P& Port() { return port_; }
+  HOST_DEVICE const QpView& Qp() const { return qp_; }
+  // The end of what this thread has posted; 0: nothing.
+  HOST_DEVICE uint64_t LastConfirmed() const { return last_confirmed_; }
+  // The next post starts once earlier READs and atomics of the QP are complete.
+  HOST_DEVICE void FenceNext() { fence_flags_ = abi::kFenceReadsAtomics; }
+
+  HOST_DEVICE Posted Refused() const { return {0, {Status::kInvalidArgument, 0, 0, qp_.qpn, 0}}; }
+
+  // WQEBBs of a WQE that has `segments` on an RC QP.
+  HOST_DEVICE uint32_t Blocks(uint32_t segments) const {
+    return abi::WqebbsOf(segments + AddressSegments());
+  }
+
+  // `build(index, flags)` stores the WQEs from `index` on.
+  template <class Build>
+  HOST_DEVICE Posted Post(Extent extent, Build&& build) {
+    const Posted posted = Publication::template Post<Ordering>(port_, qp_, extent, build);
+    fence_flags_ = 0;
+    if (posted.status.Ok()) last_confirmed_ = posted.confirmed;
+    return posted;
+  }
+
+  // A message in pieces of at most the QP's largest, each a post of one WQEBB, but the last one of
+  // `last`. `build(index, flags, piece)` stores them. Lanes that post together end together: one
+  // whose message is shorter posts NOPs before its last piece.
+  struct Piece {
+    uint64_t offset;
+    uint32_t bytes;
+    bool last;
+  };
+  template <class Build>
+  HOST_DEVICE Posted PostPieces(uint64_t bytes, Extent last, Build&& build) {
+    uint64_t done = 0;
+    Completion failed;
+    for (;;) {
+      const bool more = bytes - done > qp_.max_message;
+      bool ends = !more;
+      if constexpr (Publication::kWarpWide) ends = port_.Ballot(more) == 0;
+      const bool waits = !ends && !more;
+      const uint64_t most = more ? qp_.max_message : bytes - done;
+      const Piece piece{done, waits ? 0 : static_cast<uint32_t>(most), ends};
+      Posted posted = Post(ends ? last : Extent{1, 0}, [&](uint64_t index, uint8_t flags) {
+        if (waits) {
+          StoreNop(index, flags);
+        } else {
+          build(index, flags, piece);
+        }
+      });
+      if (!posted.status.Ok() && failed.Ok()) failed = posted.status;
+      // Lanes go on together, also behind a failure that one of them alone has seen.
+      if (ends || (!Publication::kWarpWide && !failed.Ok())) return {posted.confirmed, failed};
+      done += piece.bytes;
+    }
+  }
+
+  HOST_DEVICE abi::Segment Control(abi::Opcode opcode, uint64_t index, uint32_t segments,
+                                   uint8_t flags, uint32_t immediate = 0) const {
+    return abi::ControlSegmentOf(opcode, index & P::Masks::kWqeIndex, qp_.qpn,
+                                 segments + AddressSegments(),
+                                 static_cast<uint8_t>(flags | fence_flags_), immediate);
+  }
+
+  // The WQE as an RC QP has it; a DCI's says behind the control segment whom it is for.
+  template <uint32_t N>
+  HOST_DEVICE void Store(uint64_t index, const abi::Segment (&wqe)[N], uint32_t segments) {
+    if (qp_.kind == TransportKind::kRc) {
+      port_.StoreWqe(qp_, index, wqe, segments);
+      return;
+    }
+    abi::Segment addressed[N + 1];
+    addressed[0] = wqe[0];
+    addressed[1] = abi::AddressVectorOf(qp_.target.key, qp_.target.dct, qp_.target.lid);
+    RINGPOST_UNROLL
+    for (uint32_t i = 1; i < N; ++i) addressed[i + 1] = wqe[i];
+    port_.StoreWqe(qp_, index, addressed, segments + 1);
+  }
+
+ private:
+  HOST_DEVICE uint32_t AddressSegments() const { return qp_.kind == TransportKind::kDc ? 1 : 0; }
+
+  // Has no target, and so no address.
+  HOST_DEVICE void StoreNop(uint64_t index, uint8_t flags) {
+    const abi::Segment nop =
+        abi::ControlSegmentOf(abi::Opcode::kNop, index & P::Masks::kWqeIndex, qp_.qpn, 1, flags);
+    port_.StoreWqe(qp_, index, &nop, 1);
+  }
+
+  P& port_;
+  const QpView& qp_;
+  uint64_t last_confirmed_ = 0;
+  uint8_t fence_flags_ = 0;
+};
+
+}  // namespace ringpost
