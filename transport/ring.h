@@ -46,14 +46,17 @@ HOST_DEVICE void Ring(P& port, const QpView& qp, uint64_t producer, uint64_t las
 }
 
 // The host thread's part of kCpu: rings if the producer index is beyond `*rung`. One thread serves
-// a QP. Record and doorbell pass on what the threads that posted have released.
+// a QP. Fences, not release stores: under ThreadSanitizer a release store to the record, which is
+// the QP's fence word, would drop what threads have released there for others (host_port.h).
 template <class P>
 bool RingFor(P& port, const QpView& qp, uint64_t* rung) {
   const uint64_t producer = port.template Load<Order::kAcquire, Scope::kSystem>(qp.producer);
   if (producer == *rung) return false;
   *rung = producer;
-  OrderSystemRelease::StoreRecord(port, qp, static_cast<uint32_t>(producer & P::Masks::kRecord));
-  OrderSystemRelease::Ring(port, qp, abi::ProducerDoorbell(producer & P::Masks::kDoorbell, qp.qpn));
+  // Passes on to the NIC what the threads that posted have released.
+  OrderSystemFence::Release(port, qp);
+  OrderSystemFence::StoreRecord(port, qp, static_cast<uint32_t>(producer & P::Masks::kRecord));
+  OrderSystemFence::Ring(port, qp, abi::ProducerDoorbell(producer & P::Masks::kDoorbell, qp.qpn));
   return true;
 }
 
