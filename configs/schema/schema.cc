@@ -197,7 +197,7 @@ void AddNic(Rows& rows) {
                          "most payload that travels in a WQE"),
                   kStoreLimit<&L::inline_max_bytes>});
   rows.push_back({Number("nic.limits.message_max", Type::kBytes, "1 GiB", {1, kGibibyte},
-                         "longest message; a longer one completes with a local length error"),
+                         "longest message; a longer put or get goes in pieces"),
                   kStoreLimit<&L::message_max_bytes>});
   rows.push_back({Number("nic.limits.rd_atomic_count", Type::kCount, "16", {1, 16},
                          "READs and atomics of one queue pair under way"),

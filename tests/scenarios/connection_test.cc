@@ -333,10 +333,13 @@ BOOST_AUTO_TEST_CASE(AQuietPollsTheQpsInItsScopeAndAFenceNone) {
     views.push_back(pair.first);
   }
   const FabricRun run = f.RunOne([&](SimPort& port) {
+    for (uint32_t i = 0; i < kAll; ++i) {
+      const QpTable one{views.data(), kAll, i, 1, i};
+      TestEndpoint<>(port, one).Put(f.remote.Remote(0), f.local.Local(0, 8));
+    }
     const QpTable table{views.data(), kAll, 8, kPeer, 8};
     TestEndpoint<> endpoint(port, table);
-    endpoint.Put(f.remote.Remote(0), f.local.Local(0, 8));
-    BOOST_TEST(endpoint.Quiet(kThisQp).Ok());
+    BOOST_TEST(endpoint.Quiet(CompletionScope::kAllQps).Ok());
     const auto time_of = [&](CompletionScope scope) {
       const uint64_t before = port.Now();
       BOOST_TEST(endpoint.Quiet(scope).Ok());

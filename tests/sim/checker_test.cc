@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(APutWithoutOrderIsReportedForItsWqeAndItsPayload) {
   const std::vector<std::string> lines = PutWith<OrderNone>(false);
   BOOST_REQUIRE_EQUAL(lines.size(), 2u);
   BOOST_TEST(Has(lines[0], "fetched the WQE in slot 0 of QP 0x100"), lines[0]);
-  BOOST_TEST(Has(lines[0], "transport/endpoint.h:"), lines[0]);
+  BOOST_TEST(Has(lines[0], "transport/poster.h:"), lines[0]);
   BOOST_TEST(Has(lines[1], "read the payload of the WQE in slot 0 of QP 0x100"), lines[1]);
   BOOST_TEST(Has(lines[1], "tests/sim/checker_test.cc:"), lines[1]);
 }
