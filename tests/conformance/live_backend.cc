@@ -1,11 +1,11 @@
+#include "tests/conformance/live_backend.h"
+
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-
-#include "tests/conformance/backends.h"
 
 namespace ringpost::conformance {
 namespace {

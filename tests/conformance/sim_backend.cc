@@ -1,5 +1,6 @@
+#include "tests/conformance/sim_backend.h"
+
 #include "configs/schema/platform_loader.h"
-#include "tests/conformance/backends.h"
 
 namespace ringpost::conformance {
 namespace {
