@@ -145,11 +145,11 @@ Result<bool> Fabric::SimNic::Connect(const QpAddress& local, const QpAddress& pe
   if (qp == nullptr) return NotOurs(local);
   sim::Rnic& function = node_.Function();
   const sim::Address to = sim::NicNode::AddressOf(peer.node);
-  const std::string refusal = ConnectObjects(
-      qp->objects, function.FindQp(local.qpn)->state, to, peer, function.Config(),
-      [&](uint32_t qpn, const sim::QpAttributes& attributes, uint32_t mask) {
-        return function.ModifyQp(qpn, attributes, mask);
-      });
+  const std::string refusal =
+      ConnectObjects(qp->objects, function.FindQp(local.qpn)->state, to, peer, function.Config(),
+                     [&](uint32_t qpn, const sim::QpAttributes& attributes, uint32_t mask) {
+                       return function.ModifyQp(qpn, attributes, mask);
+                     });
   if (!refusal.empty()) return Error{refusal};
   qp->views.send.target = {abi::kDcAccessKey, peer.dct, to.lid};
   return true;
