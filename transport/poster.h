@@ -31,8 +31,9 @@ class Poster {
   template <class Build>
   HOST_DEVICE Posted Post(Extent extent, Build&& build) {
     const Posted posted = Publication::template Post<Ordering>(port_, qp_, extent, build);
+    if (!posted.status.Ok()) return posted;  // a fence waits for the next that is posted
     fence_flags_ = 0;
-    if (posted.status.Ok()) last_confirmed_ = posted.confirmed;
+    last_confirmed_ = posted.confirmed;
     return posted;
   }
 

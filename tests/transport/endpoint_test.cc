@@ -296,6 +296,20 @@ BOOST_AUTO_TEST_CASE(EachOrderingPutsItsFencesWhereItsTableSays) {
              "wqe fence.sc.sys record.relaxed.sys fence.sc.sys doorbell.relaxed.sys ");
 }
 
+BOOST_AUTO_TEST_CASE(AFenceHoldsForTheNextOperationThatIsPosted) {
+  RecordingPort<> port(8);
+  port.view.kind = TransportKind::kDc;
+  const QpTable table{&port.view, 1, 0, 1, 0};
+  Endpoint<RecordingPort<>, PerThread, OrderGpuFence> endpoint(port, table);
+  const char payload[220] = {};
+  BOOST_TEST(endpoint.Fence().Ok());
+  // Five WQEBBs are more than half of this ring.
+  BOOST_TEST(!endpoint.PutInline({0x1000, 1}, payload, sizeof(payload)).status.Ok());
+  BOOST_TEST(endpoint.Put({0x1000, 1}, {0x2000, 8, 2}).status.Ok());
+  BOOST_TEST(port.SegmentAt(0, 0).word[2] >> 24 ==
+             uint32_t{abi::kCqeAlways | abi::kFenceReadsAtomics});
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

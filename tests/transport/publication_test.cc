@@ -145,6 +145,15 @@ BOOST_AUTO_TEST_CASE(HandoffRingsAtABatchBoundaryInAnyCase) {
   BOOST_TEST(f.RungTo() == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(HandoffRingsAtAQuarterOfTheRingWhereItsBatchIsLarger) {
+  On<OrderedHandoff> f;
+  f.port.view.batch = 16;  // of 16
+  f.port.StartAt(3);
+  f.port.reserved_by_others = 1;
+  f.endpoint.Put(kTarget, kSource);
+  BOOST_TEST(f.Rings() == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(LastWriterHandsOnBeforeItRings) {
   On<LastWriter> f;
   f.port.view.batch = 8;

@@ -22,7 +22,9 @@ struct OrderedHandoff {
     // Orders this WQE before the hand-over below: whoever publishes it relies on that.
     Ordering::Release(port, qp);
     const uint64_t end = slot.index + extent.count;
-    bool rings = slot.index / qp.batch != end / qp.batch;
+    // Not above a quarter of the ring: who waits for space relies on a ring behind each of those.
+    const uint64_t batch = qp.batch < qp.depth / 4 ? qp.batch : qp.depth / 4;
+    bool rings = slot.index / batch != end / batch;
     if (!rings) rings = port.template Load<Order::kRelaxed, Scope::kGpu>(qp.reserved) == end;
     if (!WaitTurn(port, qp, slot.index)) {
       return {0, {Status::kTimeout, 0, 0, qp.qpn, slot.index}};
