@@ -12,7 +12,8 @@ inline constexpr uint64_t kAtomicBytes = 8;
 template <class Poster>
 HOST_DEVICE Posted PostAtomic(Poster& poster, abi::Opcode opcode, RemoteSpan target,
                               LocalSpan result, const abi::Segment& operands) {
-  if (result.bytes != kAtomicBytes || target.address % kAtomicBytes != 0) return poster.Refused();
+  const bool odd = result.bytes != kAtomicBytes || target.address % kAtomicBytes != 0;
+  if (poster.Refuses(odd)) return poster.Refused();
   constexpr uint32_t kSegments = 4;
   return poster.Post({poster.Blocks(kSegments), 0}, [&](uint64_t index, uint8_t flags) {
     const abi::Segment wqe[kSegments] = {poster.Control(opcode, index, kSegments, flags),

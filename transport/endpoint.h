@@ -41,7 +41,7 @@ class Endpoint {
   }
 
   // RDMA WRITE whose `bytes` (up to the QP's max_inline) travel in the WQE; `payload` is the
-  // thread's own memory and may be reused at once.
+  // thread's own memory and may be reused at once. Lanes that post together have equal `bytes`.
   HOST_DEVICE Posted PutInline(RemoteSpan target, const void* payload, uint32_t bytes) {
     return PostPutInline<kMaxInlineBytes>(poster_, target, payload, bytes);
   }

@@ -20,6 +20,11 @@ class Poster {
   // The next post starts once earlier READs and atomics of the QP are complete.
   HOST_DEVICE void FenceNext() { fence_flags_ = abi::kFenceReadsAtomics; }
 
+  // Whether the post is refused. Of lanes that post together none may stay behind in a collective.
+  HOST_DEVICE bool Refuses(bool mine) {
+    if constexpr (Publication::kWarpWide) return port_.Ballot(mine) != 0;
+    return mine;
+  }
   HOST_DEVICE Posted Refused() const { return {0, {Status::kInvalidArgument, 0, 0, qp_.qpn, 0}}; }
 
   // WQEBBs of a WQE that has `segments` on an RC QP.

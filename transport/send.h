@@ -9,7 +9,7 @@ template <class Poster>
 HOST_DEVICE Posted PostSend(Poster& poster, abi::Opcode opcode, LocalSpan source,
                             uint32_t immediate) {
   // One message takes one receive: pieces would take more.
-  if (source.bytes > poster.Qp().max_message) return poster.Refused();
+  if (poster.Refuses(source.bytes > poster.Qp().max_message)) return poster.Refused();
   const uint32_t segments = source.bytes == 0 ? 1 : 2;
   return poster.Post({1, 0}, [&](uint64_t index, uint8_t flags) {
     const abi::Segment wqe[2] = {

@@ -117,8 +117,10 @@ Found CheckLimits(const TransportConfig& transport, const NicLimitsConfig& limit
   const auto [objects, objects_key] = limits.cqs_count < limits.qps_count
                                           ? std::pair(limits.cqs_count, "nic.limits.cqs_count")
                                           : std::pair(limits.qps_count, "nic.limits.qps_count");
-  if (transport.qps_per_peer > objects) {
-    return beyond("transport.qps_per_peer", objects_key, transport.qps_per_peer, objects);
+  // Of DC, an initiator and a target.
+  const uint64_t each = transport.kind == TransportKind::kDc ? 2 : 1;
+  if (transport.qps_per_peer > objects / each) {
+    return beyond("transport.qps_per_peer", objects_key, transport.qps_per_peer, objects / each);
   }
   if (transport.sq_depth_wqebbs > limits.sq_depth_wqebbs) {
     return beyond("transport.sq_depth_wqebbs", "nic.limits.sq_depth_wqebbs",
@@ -154,6 +156,11 @@ Found CheckLive(const Config& config) {
   if (config.workload.kind == WorkloadKind::kPutLatency && config.workload.threads > 1) {
     return Conflict{{"workload.threads", "workload.kind"},
                     {"put_latency has one thread with backend live", "use 1, or message_rate"}};
+  }
+  if (config.transport.doorbell == DoorbellMode::kRecordFree) {
+    return Conflict{{"transport.doorbell", "backend"},
+                    {"a live doorbell is a page that is looked at, and needs the record",
+                     "use gpu, cpu or blueflame, or backend sim"}};
   }
   if (config.live.wire == LiveWire::kUdp && config.transport.kind == TransportKind::kDc) {
     return Conflict{{"transport.kind", "live.wire"},

@@ -134,7 +134,7 @@ void AddTransport(Rows& rows) {
                        "the queue pairs that a quiet waits for"),
                   kStoreIn<block, &T::completion>});
   // 63 segments of 16 bytes less control, remote address and the inline header.
-  rows.push_back({Number("transport.inline_max", Type::kBytes, "28 B", {0, 972},
+  rows.push_back({Number("transport.inline_max", Type::kBytes, "28 B", {0, 220},
                          "largest payload that travels in the WQE"),
                   kStoreIn<block, &T::inline_max_bytes>});
   rows.push_back({Word("transport.doorbell", "gpu", {"gpu", "cpu", "blueflame", "record_free"},
@@ -185,10 +185,10 @@ void AddNic(Rows& rows) {
             "mlx5: with the deviations of real devices; strict: the textbook (see below)"),
        kStoreIn<&Config::nic, &NicConfig::behaviour>});
   rows.push_back({Number("nic.limits.qps_count", Type::kCount, "65280", {1, 65280},
-                         "queue pairs that one NIC has"),
+                         "queue pairs that one NIC has; DC needs two for each of a workload"),
                   kStoreLimit<&L::qps_count>});
   rows.push_back({Number("nic.limits.cqs_count", Type::kCount, "65536", {1, 65536},
-                         "completion queues that one NIC has; each queue pair uses one"),
+                         "completion queues that one NIC has; each queue pair uses one (DC: two)"),
                   kStoreLimit<&L::cqs_count>});
   rows.push_back({Number("nic.limits.sq_depth_wqebbs", Type::kCount, "32768", {8, 32768},
                          "longest send queue in 64-byte blocks"),

@@ -26,6 +26,7 @@ void PacedCompletions::Fetched(const QpContext& qp) {
   paced.reads_payload =
       wqe.bytes != 0 && !wqe.Is(kWqeInline | kWqeAnswered | kWqeLocal | kWqeFailed);
   lane.dues[wqe.index & (lane.dues.size() - 1)] = pace_.Complete(lane.pace, fetched, paced);
+  lane.fetched = static_cast<uint16_t>(requester.fetched);
 }
 
 void PacedCompletions::Hold(uint32_t qpn, uint64_t address, const void* cqe, RealTime now) {
@@ -38,7 +39,9 @@ void PacedCompletions::Hold(uint32_t qpn, uint64_t address, const void* cqe, Rea
   const bool sent =
       opcode == abi::CqeOpcode::kRequester || opcode == abi::CqeOpcode::kRequesterError;
   RealTime due = now;
-  if (sent && !lane.dues.empty()) {
+  // What was flushed before it was fetched has no time of its own.
+  const auto ahead = static_cast<uint16_t>(lane.fetched - abi::TailCounter(tail));
+  if (sent && !lane.dues.empty() && ahead != 0 && ahead <= lane.dues.size()) {
     due = pace_.Real(lane.dues[abi::TailCounter(tail) & (lane.dues.size() - 1)]);
     if (due < now) {
       lateness_.Add(static_cast<uint64_t>((now - due).count()));
@@ -46,8 +49,9 @@ void PacedCompletions::Hold(uint32_t qpn, uint64_t address, const void* cqe, Rea
       ++in_time_;
     }
   }
-  // Behind those of its QP that wait: their dues are earlier, or they are late as well.
-  held_.emplace(std::pair(std::max(due, now), order_++), kept);
+  // Behind those of its QP that wait.
+  lane.last_held = std::max({due, now, lane.last_held});
+  held_.emplace(std::pair(lane.last_held, order_++), kept);
 }
 
 void PacedCompletions::Release(ProcessDma& memory, RealTime now) {

@@ -54,6 +54,8 @@ class PacedCompletions {
     Pace::Lane pace;
     std::deque<Run> runs;    // announced, of which some WQE has not been fetched
     std::vector<Time> dues;  // by the WQE's first WQEBB, modulo the ring
+    uint16_t fetched = 0;    // WQEBBs, modulo 2^16
+    RealTime last_held;      // when the last CQE that was held is due
   };
   struct Cqe {
     uint32_t qpn;

@@ -104,6 +104,25 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(AnAtomicOnWhatIsNotEightAlignedBytesIsRefused, Bac
   }
 }
 
+// Of threads that post together nobody waits for one that was refused.
+BOOST_AUTO_TEST_CASE_TEMPLATE(AnAtomicOfOneLaneThatIsRefusedIsRefusedForItsWarp, Backend,
+                              Backends) {
+  for (const auto& pair : Backend::Pairs()) {
+    Team<Backend> team(pair, {.depth_wqebbs = 16});
+    const RegisteredMemory target = team.Allocate(1, 64);
+    const RegisteredMemory result = team.Allocate(0, 64);
+    team.Send([&](auto&, AnyEndpoint& endpoint, uint32_t thread) {
+      const bool odd = thread == 1;
+      const Posted posted = endpoint.FetchAdd(result.Local(0, 8), target.Remote(odd ? 4 : 0), 1);
+      team.Expect(posted.status.Ok() == (!odd && !pair.warp_wide), "refused, or not");
+      team.ExpectOk(endpoint.Quiet(kSelected), "quiet");
+    });
+    team.Run();
+    const uint64_t added = pair.warp_wide ? 0 : team.Threads() - 1;
+    BOOST_TEST(team.Word(target.address) == added, pair.Name());
+  }
+}
+
 // Threads of node 0 put, and then count up; those of node 1 wait for each count and read.
 BOOST_AUTO_TEST_CASE_TEMPLATE(ASignalCountsAfterAllEarlierPutsOfItsQp, Backend, Backends) {
   constexpr uint64_t kRounds = 8;

@@ -1,9 +1,9 @@
 // When a paced NIC's completions are due: as in virtual time, where nothing else is under way.
-#include "sim/service/pace.h"
-
+#include <array>
 #include <boost/test/unit_test.hpp>
 
 #include "backends/sim/fabric.h"
+#include "sim/service/paced_completions.h"
 #include "transport/publication/per_thread.h"
 
 namespace ringpost {
@@ -78,6 +78,40 @@ BOOST_AUTO_TEST_CASE(TheMedianOfLatenessIsGoodToOneIn16) {
   BOOST_TEST(lateness.Median() >= 1'001'000u * 15 / 16);
   lateness.Add(~uint64_t{0});
   BOOST_TEST(lateness.Max() == ~uint64_t{0});
+}
+
+// The second WQE is flushed before it was fetched: it has no time of its own, but an order.
+BOOST_AUTO_TEST_CASE(AnErrorIsNotOvertakenByTheCompletionsBeforeIt) {
+  using sim::service::PacedCompletions;
+  Fabric fabric("p_ib");
+  const auto now = std::chrono::steady_clock::now();
+  PacedCompletions paced({.costs = fabric.Costs()}, now);
+  sim::QpContext qp;
+  qp.qpn = 7;
+  qp.config.sq_wqebbs = 8;
+  qp.requester.window.Prepare(8, false);
+  qp.requester.window.MakeRoom(0, 0);
+  qp.requester.window.At(0) = {};
+  qp.requester.tail = 1;
+  qp.requester.producer = qp.requester.fetched = 1;
+  paced.Announce(qp, 0, now);
+  paced.Fetched(qp);
+  alignas(64) std::array<uint8_t, abi::kCqeBytes> slot{};
+  const auto address = reinterpret_cast<uint64_t>(slot.data());
+  sim::service::ProcessDma memory;
+  memory.Allow(address, slot.size());
+  const auto hold = [&](uint8_t counter, abi::CqeOpcode opcode) {
+    std::array<uint8_t, abi::kCqeBytes> cqe{};
+    cqe[61] = counter;
+    cqe[63] = static_cast<uint8_t>(static_cast<int>(opcode) << 4);
+    paced.Hold(qp.qpn, address, cqe.data(), now);
+  };
+  hold(0, abi::CqeOpcode::kRequester);
+  hold(1, abi::CqeOpcode::kRequesterError);
+  BOOST_TEST(paced.Count().held + paced.Count().late == 1u);
+  paced.Release(memory, now + std::chrono::seconds(1));
+  BOOST_TEST(int{slot[61]} == 1);
+  BOOST_TEST(int{slot[63]} >> 4 == static_cast<int>(abi::CqeOpcode::kRequesterError));
 }
 
 }  // namespace

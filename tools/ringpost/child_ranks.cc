@@ -13,6 +13,13 @@ namespace ringpost::tools {
 
 ChildRanks::~ChildRanks() {
   for (const pid_t child : children_) kill(child, SIGTERM);
+  // One that is stopped, or busy, does not hear that.
+  constexpr int kGraceMs = 5000;
+  for (int waited = 0; waited < kGraceMs && !children_.empty(); ++waited) {
+    std::erase_if(children_, [](pid_t child) { return waitpid(child, nullptr, WNOHANG) != 0; });
+    usleep(1000);
+  }
+  for (const pid_t child : children_) kill(child, SIGKILL);
   for (const pid_t child : children_) waitpid(child, nullptr, 0);
 }
 
