@@ -7,7 +7,7 @@
 namespace ringpost::mutation {
 namespace {
 
-constexpr uint32_t kDepth = 16;  // the ring wraps several times in a run
+constexpr uint32_t kDepth = 32;  // the ring wraps several times in a run
 constexpr uint64_t kTimeoutPs = 2'000'000'000;
 
 const sim::Platform& PlatformUnderTest() {
