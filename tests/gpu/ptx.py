@@ -60,3 +60,16 @@ def put_kernels():
     """The kernels of put_kernels.cu, in a program that Bazel runs."""
     here = os.path.dirname(os.path.abspath(__file__))
     return read(os.path.join(here, "put_kernels"))
+
+
+def register_table(kernels):
+    """Registers and bytes spilled, a line for each pair; '-' where a pair has no such kernel."""
+    names = sorted({k.kernel for k in kernels})
+    rows = {}
+    for k in kernels:
+        rows.setdefault((k.publication, k.ordering), {})[k.kernel] = f"{k.registers}/{k.spills}"
+    lines = [f"{'publication':<16}{'ordering':<20}" + "".join(f"{n:>16}" for n in names)]
+    for (publication, ordering), row in sorted(rows.items()):
+        cells = "".join(f"{row.get(n, '-'):>16}" for n in names)
+        lines.append(f"{publication:<16}{ordering:<20}{cells}")
+    return lines

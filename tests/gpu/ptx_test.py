@@ -78,6 +78,13 @@ class PutKernelsTest(unittest.TestCase):
             self.assertEqual((k.spills, k.stack), (0, 0))
             self.assertGreater(k.registers, 0)
 
+    def test_registers_are_told_of_every_pair(self):
+        pairs = {(k.publication, k.ordering) for k in self.kernels}
+        lines = ptx.register_table(self.kernels)
+        self.assertEqual(len(lines), 1 + len(pairs))
+        # Only a policy of whole warps serves a block.
+        self.assertTrue(any(" -" in line for line in lines))
+
     def test_fences_are_those_of_the_ordering_policy(self):
         for k in self.each():
             if k.kernel == "Receive":  # rings nothing
