@@ -19,6 +19,7 @@ struct PortCounters {
   uint64_t receiver_full = 0;   // the receiver's ring, or the socket's buffer
   uint64_t bad_frames = 0;      // received bytes that are no packet
   uint64_t foreign_frames = 0;  // good ones that are not for us, or not from a peer
+  uint64_t arp_answers = 0;     // to peers that asked for our MAC address
 };
 
 // visit(name, value) for each, as the JSON of a run names them.
@@ -30,6 +31,7 @@ void ForEachCounter(const PortCounters& counters, F&& visit) {
   visit("port_receiver_full", counters.receiver_full);
   visit("port_bad_frames", counters.bad_frames);
   visit("port_foreign_frames", counters.foreign_frames);
+  visit("port_arp_answers", counters.arp_answers);
 }
 
 struct Arrival {

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "sim/wire/arp.h"
 #include "sim/wire/codec.h"
 
 namespace ringpost::sim::service {
@@ -105,10 +106,11 @@ bool UdpPort::Poll(Arrival& arrival) {
 }
 
 bool UdpPort::Accept(size_t bytes, const Udp::endpoint& sender, Arrival& arrival) {
-  wire::Decoded decoded = wire::Decode(wire::Link::kEthernet, std::span(frame_).first(bytes));
+  const std::span<const uint8_t> received = std::span(frame_).first(bytes);
+  wire::Decoded decoded = wire::Decode(wire::Link::kEthernet, received);
   auto* frame = std::get_if<wire::Frame>(&decoded);
   if (frame == nullptr) {
-    ++counters_.bad_frames;
+    ++(AnswerArp(received, sender) ? counters_.arp_answers : counters_.bad_frames);
     return false;
   }
   const auto& roce = std::get<wire::RoceAddressing>(frame->addressing);
@@ -120,6 +122,16 @@ bool UdpPort::Accept(size_t bytes, const Udp::endpoint& sender, Arrival& arrival
   arrival.packet = std::move(frame->packet);
   arrival.source = {.gid = roce.source};
   ++counters_.received;
+  return true;
+}
+
+bool UdpPort::AnswerArp(std::span<const uint8_t> frame, const Udp::endpoint& sender) {
+  const std::optional<wire::ArpRequest> asked = wire::DecodeArpRequest(frame);
+  if (!asked || asked->target != spec_.device.gid || !IsFromPeer(asked->source, sender)) {
+    return false;
+  }
+  error_code lost;  // then it asks again
+  socket_.send_to(asio::buffer(wire::EncodeArpReply(*asked, spec_.mac)), sender, 0, lost);
   return true;
 }
 

@@ -1,7 +1,8 @@
 // udp_port.h: a NIC's port to NICs of other machines: whole Ethernet frames, one in a UDP datagram,
 // as QEMU's `-netdev dgram` sends them. RoCEv2 alone.
 //
-// Any bytes may come: what is no frame from a known peer to this NIC is counted and dropped.
+// Any bytes may come: what is no frame from a known peer to this NIC is counted and dropped. A peer
+// that asks by ARP for this NIC's MAC address is answered.
 #pragma once
 
 #include <array>
@@ -11,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -65,6 +67,7 @@ class UdpPort final : public PacketPort {
   const Route* Find(const wire::Gid& gid, uint32_t qpn) const;
   bool IsFromPeer(const wire::Gid& gid, const Udp::endpoint& sender) const;
   bool Accept(size_t bytes, const Udp::endpoint& sender, Arrival& arrival);
+  bool AnswerArp(std::span<const uint8_t> frame, const Udp::endpoint& sender);
 
   UdpPortSpec spec_;
   boost::asio::io_context context_;

@@ -1,6 +1,7 @@
 #include "sim/service/udp_port.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/udp.hpp>
 #include <boost/test/unit_test.hpp>
@@ -150,6 +151,52 @@ BOOST_FIXTURE_TEST_CASE(FramesOfOthersAndToOthersAreCountedAndDropped, RawPeer) 
   BOOST_TEST((arrival.source == Address{.gid = GidOf(3)}));
   BOOST_TEST(right->Counters().foreign_frames == 3u);
   BOOST_TEST(right->Counters().bad_frames == 0u);
+}
+
+// Who has 10.0.0.`target`? As NIC `from` asks.
+std::vector<uint8_t> ArpRequestFor(uint8_t from, uint8_t target) {
+  return {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2,  0, 0, 0,     0, from,  // Ethernet: to all, from
+          0x08, 0x06, 0,    1,    0x08, 0,    6,  4, 0, 1,        // ARP, Ethernet, IPv4, request
+          2,    0,    0,    0,    0,    from, 10, 0, 0, from,     // of whom
+          0,    0,    0,    0,    0,    0,    10, 0, 0, target};  // for whom
+}
+
+BOOST_FIXTURE_TEST_CASE(APeerThatAsksForTheMacAddressIsAnswered, RawPeer) {
+  Send(ArpRequestFor(3, 2));
+  right->Sleep(kHangGuard);
+  BOOST_TEST(!right->Poll(arrival));
+  std::array<uint8_t, 64> reply{};
+  boost::system::error_code none;
+  socket.non_blocking(true);
+  const size_t bytes = socket.receive(boost::asio::buffer(reply), 0, none);
+  const std::vector<uint8_t> expected = {2, 0, 0, 0, 0, 3, 2,  0, 0, 0,
+                                         0, 2,  // Ethernet: to the peer, from us
+                                         8, 6, 0, 1, 8, 0, 6,  4, 0, 2,   // an answer
+                                         2, 0, 0, 0, 0, 2, 10, 0, 0, 2,   // our addresses
+                                         2, 0, 0, 0, 0, 3, 10, 0, 0, 3};  // the peer's
+  BOOST_TEST(std::vector<uint8_t>(reply.begin(), reply.begin() + bytes) == expected,
+             boost::test_tools::per_element());
+  BOOST_TEST(right->Counters().arp_answers == 1u);
+  BOOST_TEST(right->Counters().bad_frames == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(QuestionsForOthersAndOfOthersStayUnanswered, RawPeer) {
+  Send(ArpRequestFor(3, 4));  // for another NIC
+  Send(ArpRequestFor(1, 2));  // of a peer, but not from where that peer is
+  Send(ArpRequestFor(9, 2));  // of nobody known
+  std::vector<uint8_t> answer = ArpRequestFor(3, 2);
+  answer[21] = 2;
+  Send(answer);
+  std::vector<uint8_t> cut = ArpRequestFor(3, 2);
+  cut.pop_back();
+  Send(cut);
+  const auto guard = std::chrono::steady_clock::now() + kHangGuard;
+  while (right->Counters().bad_frames < 5 && std::chrono::steady_clock::now() < guard) {
+    right->Poll(arrival);
+  }
+  BOOST_TEST(right->Counters().bad_frames == 5u);
+  BOOST_TEST(right->Counters().arp_answers == 0u);
+  BOOST_TEST(socket.available() == 0u);
 }
 
 void Mutate(std::mt19937_64& random, std::vector<uint8_t>& bytes) {
