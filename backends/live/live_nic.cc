@@ -314,7 +314,8 @@ Result<bool> LiveNic::Connect(const QpAddress& local, const QpAddress& peer) {
   const Result<bool> called = service_->Call([&](NicLoop& loop) {
     refusal = ConnectObjects(known.Value().objects, loop.Function().FindQp(local.qpn)->state,
                              address, peer, options_.nic,
-                             [&](uint32_t qpn, const sim::QpAttributes& attributes, uint32_t mask) {
+                             [&](uint32_t qpn, sim::QpAttributes attributes, uint32_t mask) {
+                               if (options_.adjust) options_.adjust(attributes);
                                return loop.ModifyQp(qpn, attributes, mask);
                              });
   });

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,6 +18,7 @@
 
 #include "backends/live/host_doorbells.h"
 #include "backends/qp_objects.h"
+#include "sim/nic/qp_states.h"
 #include "sim/service/fabric_segment.h"
 #include "sim/service/nic_service.h"
 #include "sim/service/udp_port.h"
@@ -34,6 +36,9 @@ struct LiveNicOptions {
   MemoryProvider* memory = nullptr;
   // Placement::kGpu gets host memory: for kernels that are host threads.
   bool gpu_is_host = false;
+  // What Connect() brings QPs up with, where it is not what sim::UsualAttributes says: PSNs and
+  // timers, as other stacks choose them. Runs on the NIC's thread.
+  std::function<void(sim::QpAttributes&)> adjust = {};
 };
 
 // Packets go as RoCEv2 frames in UDP datagrams, between machines. `lid` then names a GID.
