@@ -29,6 +29,13 @@ clang                   checks that each include comes from a direct dependency
 lld                     links what clang compiled
 clang-format            checks the format
 clang-tidy              finds suspicious code
+qemu-system-x86         runs Linux rxe, which our live NIC talks to
+busybox-static          the guest's programs
+cpio                    makes the guest's file system
+kmod                    finds the modules that the guest needs
+xz-utils                unpacks the guest's kernel
+iproute2                makes the guest's RDMA device
+ibverbs-providers       the guest's driver of that device
 EOF
 }
 
