@@ -59,6 +59,18 @@ class Live(unittest.TestCase):
             self.assertIn(" | measured | backend live | ", stdout.splitlines()[0])
             self.assertNotIn("simulated", stdout)
 
+    def test_a_measured_result_is_compared_with_a_simulated_one(self):
+        self.run_json(POLITE + WORKLOADS["round_trip"][0])
+        target = os.path.join(self.folder, "simulated.json")
+        os.rename(os.path.join(self.folder, "result.json"), target)
+        self.run_json(POLITE + WORKLOADS["round_trip"][0], "--backend", "live")
+        run = ringpost("compare", target, os.path.join(self.folder, "result.json"))
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertRegex(run.stdout, r"(?m)^metric +A, simulated +B, measured  unit +error of A$")
+        self.assertRegex(run.stdout, r"(?m)^round_trip_p50 .* %$")
+        self.assertRegex(run.stdout, r"(?m)^  backend +sim +live$")
+        self.assertRegex(run.stdout, r"(?m)^  cpu +- +\S")
+
     def test_every_workload_runs_as_two_processes(self):
         for name, (text, _) in WORKLOADS.items():
             _, result = self.run_json(POLITE + text, "--backend", "live", "--processes", "2")

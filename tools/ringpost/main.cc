@@ -5,6 +5,7 @@
 #include <string>
 
 #include "configs/schema/config_error.h"
+#include "tools/ringpost/compare_command.h"
 #include "tools/ringpost/config_command.h"
 #include "tools/ringpost/exit_status.h"
 #include "tools/ringpost/quickstart_command.h"
@@ -25,6 +26,7 @@ struct Arguments {
   RunArguments run;
   ConfigArguments config;
   ReproduceArguments reproduce;
+  CompareArguments compare;
 };
 
 constexpr char kSetHelp[] = "key.path=value; replaces the file and RINGPOST_SET";
@@ -67,8 +69,16 @@ void AddReproduce(CLI::App& app, ReproduceArguments& reproduce) {
   command->add_option("--json", reproduce.json, "Write the result as JSON")->type_name("FILE");
 }
 
+void AddCompare(CLI::App& app, CompareArguments& compare) {
+  CLI::App* command =
+      app.add_subcommand("compare", "Show two results side by side, and what differs between them");
+  command->add_option("a", compare.a, "What run --json wrote")->required()->type_name("A.json");
+  command->add_option("b", compare.b, "The same of another run")->required()->type_name("B.json");
+}
+
 int Dispatch(const CLI::App& app, const Arguments& arguments) {
   if (app.got_subcommand("run")) return RunRunCommand(arguments.run, std::cout);
+  if (app.got_subcommand("compare")) return RunCompareCommand(arguments.compare, std::cout);
   if (app.got_subcommand("config")) return RunConfigCommand(arguments.config, std::cout);
   if (app.got_subcommand("reproduce")) {
     return RunReproduceCommand(arguments.reproduce, RealRunner(), std::cout);
@@ -85,6 +95,7 @@ int Main(int argc, char** argv) {
   AddRun(app, arguments.run);
   AddConfig(app, arguments.config);
   AddReproduce(app, arguments.reproduce);
+  AddCompare(app, arguments.compare);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
