@@ -7,6 +7,7 @@
 #include "configs/schema/config_error.h"
 #include "tools/ringpost/compare_command.h"
 #include "tools/ringpost/config_command.h"
+#include "tools/ringpost/doctor_command.h"
 #include "tools/ringpost/exit_status.h"
 #include "tools/ringpost/quickstart_command.h"
 #include "tools/ringpost/reproduce_command.h"
@@ -27,6 +28,7 @@ struct Arguments {
   ConfigArguments config;
   ReproduceArguments reproduce;
   CompareArguments compare;
+  DoctorArguments doctor;
 };
 
 constexpr char kSetHelp[] = "key.path=value; replaces the file and RINGPOST_SET";
@@ -76,9 +78,19 @@ void AddCompare(CLI::App& app, CompareArguments& compare) {
   command->add_option("b", compare.b, "The same of another run")->required()->type_name("B.json");
 }
 
+void AddDoctor(CLI::App& app, DoctorArguments& doctor) {
+  CLI::App* command = app.add_subcommand(
+      "doctor", "Show what hardware, drivers and permissions are here, and what backends lack");
+  command->add_option("--backend", doctor.backend, "Exit status 1 unless this one is ready")
+      ->type_name("NAME");
+  command->add_option("--root", doctor.root, "Look below this folder: a copy of /sys, /proc, ...")
+      ->type_name("FOLDER");
+}
+
 int Dispatch(const CLI::App& app, const Arguments& arguments) {
   if (app.got_subcommand("run")) return RunRunCommand(arguments.run, std::cout);
   if (app.got_subcommand("compare")) return RunCompareCommand(arguments.compare, std::cout);
+  if (app.got_subcommand("doctor")) return RunDoctorCommand(arguments.doctor, std::cout);
   if (app.got_subcommand("config")) return RunConfigCommand(arguments.config, std::cout);
   if (app.got_subcommand("reproduce")) {
     return RunReproduceCommand(arguments.reproduce, RealRunner(), std::cout);
@@ -96,6 +108,7 @@ int Main(int argc, char** argv) {
   AddConfig(app, arguments.config);
   AddReproduce(app, arguments.reproduce);
   AddCompare(app, arguments.compare);
+  AddDoctor(app, arguments.doctor);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
