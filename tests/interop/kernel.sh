@@ -12,9 +12,13 @@ cache=$1
 # rxe asks for crc32 by name, so that no dependency tells of it. The cloud flavour has no rdma_rxe.
 wanted=(virtio_pci virtio_net crc32_generic rdma_rxe ib_uverbs)
 
-kernel_package() {
+wanted_package() {
   apt-cache depends linux-image-amd64 2>/dev/null |
     sed -n 's/^ *Depends: \(linux-image-[0-9].*-amd64\)$/\1/p' | head -n 1
+}
+
+newest_here() {
+  find "$cache" -maxdepth 1 -name 'linux-image-*' -printf '%f\n' 2>/dev/null | sort -V | tail -n 1
 }
 
 # Booted as an ELF file, it need not unpack itself, which takes seconds in an emulator.
@@ -39,22 +43,12 @@ unpack_modules() {
   done
 }
 
-package=$(kernel_package)
-if [[ -z $package ]]; then
-  package=$(find "$cache" -maxdepth 1 -name 'linux-image-*' -printf '%f\n' 2>/dev/null |
-    sort -V | tail -n 1)
-fi
-if [[ -z $package ]]; then
-  echo "apt knows no linux-image-amd64 (apt-get update), and none is in $cache" >&2
-  exit 1
-fi
-if [[ ! -e $cache/$package ]]; then
-  mkdir -p "$cache"
-  work=$(mktemp -d "$cache/new.XXXXXX")
-  trap 'rm -rf "$work"' EXIT
+# Downloads and unpacks it, or says why not.
+fetch() {
+  local package=$1 work=$2
   if ! (cd "$work" && apt-get -q download "$package") >"$work/log" 2>&1; then
-    echo "apt-get download $package failed: $(grep -m 1 '^[EW]:' "$work/log" || true)" >&2
-    exit 1
+    echo "apt-get download $package failed: $(grep -m 1 '^E:' "$work/log" || true)" >&2
+    return 1
   fi
   dpkg-deb -x "$work"/*.deb "$work/root"
   mkdir "$work/guest"
@@ -62,5 +56,21 @@ if [[ ! -e $cache/$package ]]; then
   unpack_modules "$work/root" "$work/guest/modules"
   # Another process may have been faster.
   mv -T "$work/guest" "$cache/$package" 2>/dev/null || [[ -e $cache/$package ]]
+}
+
+package=$(wanted_package) || true
+if [[ -z $package ]]; then
+  echo "apt knows no linux-image-amd64 (apt-get update)" >&2
+elif [[ ! -e $cache/$package ]]; then
+  mkdir -p "$cache"
+  work=$(mktemp -d "$cache/new.XXXXXX")
+  trap 'rm -rf "$work"' EXIT
+  # In a shell of its own, where the first failure ends it.
+  (fetch "$package" "$work") & wait $! || package=
+fi
+[[ -n $package ]] || package=$(newest_here) || true
+if [[ -z $package ]]; then
+  echo "none is in $cache" >&2
+  exit 1
 fi
 echo "$cache/$package"

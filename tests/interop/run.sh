@@ -27,7 +27,7 @@ done
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 kernel=$($here/kernel.sh "$cache" 2>"$logs/kernel.log") ||
-  skip "there is no kernel for the guest: $(cat "$logs/kernel.log")"
+  skip "there is no kernel for the guest: $(paste -sd ';' "$logs/kernel.log")"
 
 bazel build --noshow_progress //$here:rxe_test //$here:verbs_peer
 # Not .bazel/bin, which follows whatever configuration was built last.
