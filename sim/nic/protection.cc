@@ -1,15 +1,8 @@
 #include "sim/nic/protection.h"
 
-#include <cstddef>
-
 namespace ringpost::sim {
-namespace {
 
-constexpr size_t kKeys = 1 << 16;
-
-}  // namespace
-
-uint32_t Protection::Register(const MemoryRegion& region) {
+uint32_t Protection::Register(const MemoryRegion& region, int variant) {
   const bool wraps = region.bytes == 0 || region.iova + (region.bytes - 1) < region.iova ||
                      region.address + (region.bytes - 1) < region.address;
   if (wraps || !HasPd(region.pd)) return 0;
@@ -24,6 +17,7 @@ uint32_t Protection::Register(const MemoryRegion& region) {
   } else {
     return 0;
   }
+  if (variant >= 0) entries_[index].variant = static_cast<uint8_t>(variant);
   UsePd(region.pd);
   return (uint32_t{slot_} << 24) | (index << 8) | entries_[index].variant;
 }
