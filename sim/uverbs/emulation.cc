@@ -17,6 +17,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/uverbs/call_log.h"
@@ -144,7 +145,17 @@ class State {
 
 // Never destroyed: threads and other libraries' destructors may still call.
 std::atomic<State*> g_state{nullptr};
-thread_local bool t_inside = false;  // of this library's own calls
+
+// This library's own calls come through the interposed functions too, and go on to the system.
+thread_local bool t_inside = false;
+class Inside {
+ public:
+  Inside() : before_(std::exchange(t_inside, true)) {}
+  ~Inside() { t_inside = before_; }
+
+ private:
+  const bool before_;
+};
 
 void BeforeFork() {
   if (State* state = g_state.load()) state->Mutex().lock();
@@ -174,9 +185,8 @@ State* Get() {
   static const bool started = [] {
     const char* root = std::getenv(kRootVariable);
     if (root == nullptr || *root == '\0') return false;
-    t_inside = true;
+    const Inside inside;
     State* state = Start(root);
-    t_inside = false;
     if (state == nullptr) return false;
     g_state.store(state);
     pthread_atfork(BeforeFork, AfterForkInParent, AfterForkInChild);
@@ -185,7 +195,6 @@ State* Get() {
   return started ? g_state.load() : nullptr;
 }
 
-// Not while it starts: its own calls come through the same functions.
 State* Usable() { return t_inside ? nullptr : Get(); }
 
 int Refuse(int error) {
@@ -233,6 +242,7 @@ int Open(const char* path, int flags) {
   if (path == nullptr || !StartsWith(path, kDevicePrefix)) return kNotADevice;
   State* state = Usable();
   if (state == nullptr) return kNotADevice;
+  const Inside inside;
   char* end = nullptr;
   const unsigned long number = std::strtoul(path + std::strlen(kDevicePrefix), &end, 10);
   if (*end != '\0' || number >= state->Known().devices.size()) return Refuse(ENOENT);
@@ -253,6 +263,7 @@ bool IsDevice(int file) {
 ssize_t Write(int file, const void* bytes, size_t size) {
   std::shared_ptr<DeviceFile> device;
   DeviceOf(file, &device);
+  const Inside inside;
   const int error = device == nullptr ? EIO : device->Write(bytes, size);
   return error == 0 ? static_cast<ssize_t>(size) : Refuse(error);
 }
@@ -262,6 +273,7 @@ int Ioctl(int file, unsigned long request, void* argument) {
   DeviceOf(file, &device);
   if (device == nullptr) return Refuse(EIO);
   if (request != RDMA_VERBS_IOCTL) return Refuse(ENOTTY);
+  const Inside inside;
   return Refuse(device->Ioctl(static_cast<ib_uverbs_ioctl_hdr*>(argument)));
 }
 
@@ -272,6 +284,7 @@ void* Map(void* address, size_t size, int protection, int flags, int file, off_t
     errno = EIO;
     return MAP_FAILED;
   }
+  const Inside inside;
   void* mapped = device->Map(address, size, protection, flags, offset);
   call_log::Map(file, static_cast<uint64_t>(offset), mapped);
   return mapped;
@@ -281,6 +294,7 @@ void Close(int file) {
   State* state = Usable();
   if (state == nullptr || !state->HasFiles()) return;
   if (IsDevice(file)) call_log::Close(file);
+  const Inside inside;
   state->Remove(file);
 }
 
@@ -290,7 +304,10 @@ void Duplicated(int file, int copy) {
 }
 
 void Shutdown() {
-  if (State* state = Usable()) state->Stop();
+  State* state = Usable();
+  if (state == nullptr) return;
+  const Inside inside;
+  state->Stop();
 }
 
 }  // namespace ringpost::sim::uverbs::emulation
