@@ -37,6 +37,8 @@ class ReceiveQueue {
   bool Exists() const { return config_.wqes != 0; }
   void Reset() { taken_ = posted_ = next_ = 0; }
 
+  // Reads how many are posted. False if that cannot be meant.
+  bool Refresh(Dma& dma, uint32_t qpn);
   // Takes the next posted WQE on behalf of QP `qpn`.
   bool Take(Dma& dma, uint32_t qpn, ReceiveWqe* wqe);
   // Places `bytes` of a message at `offset` of the WQE's list.

@@ -47,13 +47,17 @@ class Rnic {
   Created CreateSrq(uint32_t pd, const ReceiveQueueConfig& config);
   Created CreateQp(const RnicQpConfig& config);
   std::string DestroyCq(uint32_t cqn);
+  // From now on CQEs go to another ring; the last one of the old ring says so (PRM "RESIZE_CQ").
+  std::string ResizeCq(uint32_t cqn, uint64_t ring, uint32_t entries);
   std::string DestroySrq(uint32_t srqn);
   std::string DestroyQp(uint32_t qpn);
   // Empty if done. `attributes.state` counts if kAttrState is in the mask.
   std::string ModifyQp(uint32_t qpn, const QpAttributes& attributes, uint32_t mask);
   // What was set, with the state and PSNs of now.
   QpAttributes QueryQp(const QpContext& qp) const;
+  // An event, once, when fewer than `limit` receives are left; 0: none.
   void ArmSrqLimit(uint32_t srqn, uint32_t limit);
+  uint32_t SrqLimit(uint32_t srqn) const;  // 0 where none is armed
   QpContext* FindQp(uint32_t qpn) {
     const uint32_t index = (qpn & 0xffff) - kFirstQpn;
     return (qpn >> 16) == config_.slot && index < qps_.size() ? qps_[index].get() : nullptr;
@@ -178,7 +182,9 @@ class Rnic {
   void WriteReceiveError(QpContext& qp, uint16_t index, abi::Syndrome syndrome, uint8_t vendor);
   bool WriteCqe(QpContext& qp, CompletionQueue& cq, abi::Cqe& cqe, abi::CqeOpcode opcode,
                 bool solicited);
-  bool HasRoom(QpContext& qp, CompletionQueue& cq);
+  bool HasRoom(uint32_t qpn, CompletionQueue& cq);
+  void PutCqe(uint32_t qpn, CompletionQueue& cq, abi::Cqe& cqe, abi::CqeOpcode opcode,
+              uint8_t flags);
   void Notify(CompletionQueue& cq, bool solicited);
 
   RnicConfig config_;
