@@ -8,6 +8,7 @@
 
 #include "sim/uverbs/call_log.h"
 #include "sim/uverbs/commands/tables.h"
+#include "sim/uverbs/fail_once.h"
 
 namespace ringpost::sim::uverbs {
 namespace {
@@ -89,8 +90,11 @@ int DeviceFile::Run(const Command& command) {
   int error = EOPNOTSUPP;
   if (row != nullptr) {
     const bool make = command.number == IB_USER_VERBS_CMD_GET_CONTEXT && !command.extended;
-    Context* context = Current(make, &error);
-    if (context != nullptr) {
+    Context* context = nullptr;
+    const int planned = FailOnce::OfProcess().Next(row->name);
+    if (planned != 0) {
+      error = planned;
+    } else if ((context = Current(make, &error)) != nullptr) {
       const std::lock_guard<std::mutex> lock(context->Mutex());
       error = row->handler(*context, command);
     }
@@ -136,8 +140,12 @@ int DeviceFile::Ioctl(ib_uverbs_ioctl_hdr* header) {
   } else if (row != nullptr) {
     const bool make =
         row->object == UVERBS_OBJECT_DEVICE && row->method == UVERBS_METHOD_GET_CONTEXT;
-    Context* context = Current(make, &error);
-    if (context != nullptr) {
+    const char* carried = CarriedCommand(attributes);
+    Context* context = nullptr;
+    const int planned = FailOnce::OfProcess().Next(carried == nullptr ? row->name : carried);
+    if (planned != 0) {
+      error = planned;
+    } else if ((context = Current(make, &error)) != nullptr) {
       const std::lock_guard<std::mutex> lock(context->Mutex());
       error = row->handler(*context, attributes);
     }

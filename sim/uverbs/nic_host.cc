@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
+#include <algorithm>
+
 #include "sim/service/segment_port.h"
 
 namespace ringpost::sim::uverbs {
@@ -65,6 +67,21 @@ Subject SubjectOf(EventKind kind) {
   }
 }
 
+prm::FirmwareConfig FirmwareOf(NicHost& host) {
+  const DeviceSettings& device = host.Device();
+  prm::FirmwareConfig config;
+  config.link = device.link;
+  config.gids = {device.DefaultGid()};
+  // The GIDs of this fabric end in the four bytes that its MAC addresses end in.
+  config.mac[0] = 2;
+  std::copy_n(config.gids[0].begin() + 12, 4, config.mac.begin() + 2);
+  config.completion_vectors = NicHost::kCompletionVectors;
+  config.uars.allocate = [&host] { return host.Uars().Allocate(); };
+  config.uars.free = [&host](uint32_t page) { host.Uars().Free(page); };
+  config.uars.address = [&host](uint32_t page) { return host.Uars().AddressOf(page); };
+  return config;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<NicHost>> NicHost::Start(const Settings& settings,
@@ -96,9 +113,10 @@ Result<std::shared_ptr<NicHost>> NicHost::Start(const Settings& settings,
   if (!service.Ok()) return Error{service.Message()};
   host->service_ = std::move(service.Value());
   // Sleeps of microseconds are what they say: the usual slack is 50 us.
-  host->Call([](service::NicLoop& loop) {
+  host->Call([raw = host.get()](service::NicLoop& loop) {
     prctl(PR_SET_TIMERSLACK, 1);
     loop.Memory().StampCqes();
+    raw->firmware_ = std::make_unique<prm::Firmware>(loop, FirmwareOf(*raw));
   });
   return host;
 }
@@ -119,6 +137,8 @@ void NicHost::OnEvent(const AsyncEvent& event) {
 }
 
 void NicHost::Stop() {
+  // It uses the loop; a thread that has ended by itself does not.
+  if (!Call([this](service::NicLoop&) { firmware_.reset(); })) firmware_.reset();
   service_.reset();
   fabric_.reset();
 }

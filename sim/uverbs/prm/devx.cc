@@ -157,20 +157,21 @@ int Devx::Destroy(uint32_t handle) {
   return ErrnoOf(FactsOf(refusal).status);
 }
 
-int Devx::Locate(const UmemRequest& request, MemoryRange* range) const {
+int Devx::Locate(const UmemRequest& request, MemoryRange* range, Memory* memory) const {
   *range = {request.address, request.bytes};
   if (request.dmabuf) {
-    const std::optional<MemoryRange> memory = dmabuf_ ? dmabuf_(*request.dmabuf) : std::nullopt;
-    if (!memory) return EBADF;
-    const bool fits = request.bytes != 0 && request.bytes <= memory->bytes &&
-                      request.address <= memory->bytes - request.bytes;
+    const int error = dmabuf_ ? dmabuf_(*request.dmabuf, memory) : EBADF;
+    if (error != 0) return error;
+    const uint64_t bytes = (*memory)->bytes;
+    const bool fits = request.bytes != 0 && request.bytes <= bytes &&
+                      request.address <= bytes - request.bytes;
     if (!fits) return EINVAL;
-    range->address += memory->address;
+    range->address += (*memory)->address;
     return 0;
   }
   if (request.bytes == 0 || request.address + request.bytes < request.address) return EINVAL;
   const bool writable = (request.access & IB_UVERBS_ACCESS_LOCAL_WRITE) != 0;
-  return IsMapped(request.address, request.bytes, writable) ? 0 : EFAULT;
+  return MakePresent(request.address, request.bytes, writable) ? 0 : EFAULT;
 }
 
 int Devx::RegisterUmem(const UmemRequest& request, uint32_t* handle, uint32_t* number) {
@@ -181,19 +182,20 @@ int Devx::RegisterUmem(const UmemRequest& request, uint32_t* handle, uint32_t* n
   const bool writable = (request.access & IB_UVERBS_ACCESS_LOCAL_WRITE) != 0;
   if ((request.access & IB_UVERBS_ACCESS_REMOTE_WRITE) != 0 && !writable) return EINVAL;
   MemoryRange range;
-  const int error = Locate(request, &range);
+  Memory memory;
+  const int error = Locate(request, &range, &memory);
   if (error != 0) return error;
   if (UmemPageSize(range, request.page_sizes.value_or(~uint64_t{0})) == 0) return EINVAL;
   *number = firmware_.CreateUmem({uid_, range.address, range.bytes, writable, 0});
   *handle = next_handle_++;
-  umems_[*handle] = *number;
+  umems_[*handle] = {*number, std::move(memory)};
   return 0;
 }
 
 int Devx::DeregisterUmem(uint32_t handle) {
   const auto found = umems_.find(handle);
   if (found == umems_.end()) return EINVAL;
-  const Refusal refusal = firmware_.DestroyUmem(found->second, uid_);
+  const Refusal refusal = firmware_.DestroyUmem(found->second.number, uid_);
   if (refusal == Refusal::kNone) umems_.erase(found);
   return ErrnoOf(FactsOf(refusal).status);
 }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -34,8 +35,10 @@ struct UmemRequest {
 
 class Devx {
  public:
-  // Where the memory behind a descriptor is in this process; nothing if it is none of ours.
-  using Dmabuf = std::function<std::optional<MemoryRange>(int file)>;
+  // Where the memory behind a descriptor is in this process, for as long as `memory` is held. 0, or
+  // an errno: EBADF for a descriptor that is no dma-buf of ours.
+  using Memory = std::shared_ptr<const MemoryRange>;
+  using Dmabuf = std::function<int(int file, Memory* memory)>;
 
   // If the firmware has no room for another user, every call answers EINVAL.
   Devx(Firmware& firmware, Dmabuf dmabuf)
@@ -65,14 +68,18 @@ class Devx {
   int Forward(std::span<const uint8_t> in, std::span<uint8_t> out);
   int OnObject(Verb verb, uint32_t handle, std::span<const uint8_t> in, std::span<uint8_t> out);
   Refusal Run(Opcode opcode, uint32_t number);
-  int Locate(const UmemRequest& request, MemoryRange* range) const;
+  int Locate(const UmemRequest& request, MemoryRange* range, Memory* memory) const;
 
   Firmware& firmware_;
   const Dmabuf dmabuf_;
   const uint16_t uid_;
   uint32_t next_handle_ = 1;
-  std::map<uint32_t, Made> objects_;     // by handle
-  std::map<uint32_t, uint32_t> umems_;  // numbers by handle
+  std::map<uint32_t, Made> objects_;  // by handle
+  struct Registered {
+    uint32_t number;
+    Memory memory;  // a dma-buf's
+  };
+  std::map<uint32_t, Registered> umems_;  // by handle
 };
 
 // The largest page size of `page_sizes` that the driver gives such a umem; 0 if there is none.

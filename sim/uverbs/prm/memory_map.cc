@@ -1,29 +1,27 @@
 #include "sim/uverbs/prm/memory_map.h"
 
-#include <cinttypes>
-#include <cstdio>
-#include <memory>
+#include <sys/mman.h>
+
+#include <cerrno>
 
 namespace ringpost::sim::uverbs::prm {
+namespace {
 
-bool IsMapped(uint64_t address, uint64_t bytes, bool writable) {
-  const uint64_t end = address + bytes;
-  if (bytes == 0 || end < address) return false;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> maps(std::fopen("/proc/self/maps", "re"),
-                                                             std::fclose);
-  if (maps == nullptr) return false;
-  // Lines are sorted: "begin-end rwxp ..."; what a line has beyond the buffer begins no number.
-  char line[512];
-  uint64_t covered = address;
-  while (covered < end && std::fgets(line, sizeof(line), maps.get()) != nullptr) {
-    uint64_t first = 0, last = 0;
-    char rights[5] = {};
-    if (std::sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &first, &last, rights) != 3) continue;
-    if (last <= covered) continue;
-    if (first > covered || rights[0] != 'r' || (writable && rights[1] != 'w')) return false;
-    covered = last;
-  }
-  return covered >= end;
+constexpr uint64_t kPage = 4096;
+
+}  // namespace
+
+bool MakePresent(uint64_t address, uint64_t bytes, bool writable) {
+  if (bytes == 0 || address + bytes < address) return false;
+  const uint64_t begin = address & ~(kPage - 1);
+  const uint64_t end = (address + bytes + kPage - 1) & ~(kPage - 1);
+  if (end <= begin) return false;
+  void* pages = reinterpret_cast<void*>(begin);
+  const int advice = writable ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
+  if (madvise(pages, end - begin, advice) == 0) return true;
+  if (errno == ENOMEM || errno == EFAULT) return false;
+  // Kernels before 5.14, and mappings of devices: there at least.
+  return msync(pages, end - begin, MS_ASYNC) == 0;
 }
 
 }  // namespace ringpost::sim::uverbs::prm

@@ -5,8 +5,9 @@
 
 namespace ringpost::sim::uverbs::prm {
 
-// Whether all of [address, address + bytes) may be read, and written where that is asked. A range
-// that is empty or wraps is not there.
-bool IsMapped(uint64_t address, uint64_t bytes, bool writable);
+// Makes the pages of [address, address + bytes) present, as a driver that pins them does. False
+// where there are none, or none that may be written though that is asked; and of a range that is
+// empty or wraps.
+bool MakePresent(uint64_t address, uint64_t bytes, bool writable);
 
 }  // namespace ringpost::sim::uverbs::prm
