@@ -14,9 +14,9 @@ namespace {
 constexpr struct {
   const char* name;
   int error;
-} kErrors[] = {{"ENOMEM", ENOMEM},     {"EINVAL", EINVAL}, {"EOPNOTSUPP", EOPNOTSUPP},
-               {"EBUSY", EBUSY},       {"EIO", EIO},       {"EAGAIN", EAGAIN},
-               {"EPERM", EPERM},       {"EFAULT", EFAULT}, {"ENODEV", ENODEV},
+} kErrors[] = {{"ENOMEM", ENOMEM},      {"EINVAL", EINVAL}, {"EOPNOTSUPP", EOPNOTSUPP},
+               {"EBUSY", EBUSY},        {"EIO", EIO},       {"EAGAIN", EAGAIN},
+               {"EPERM", EPERM},        {"EFAULT", EFAULT}, {"ENODEV", ENODEV},
                {"EREMOTEIO", EREMOTEIO}};
 
 int ErrorOf(std::string_view name) {
@@ -56,9 +56,10 @@ Result<std::vector<PlannedFailure>> FailOnce::Parse(const std::string& text) {
     if (!failure) {
       std::string names;
       for (const auto& row : kErrors) names += std::string(names.empty() ? "" : ", ") + row.name;
-      return Error{std::string(kVariable) + ": '" + one +
-                   "' is no failure; write COMMAND=ERRNO, COMMAND#N=ERRNO or #N=ERRNO, with one of " +
-                   names};
+      return Error{
+          std::string(kVariable) + ": '" + one +
+          "' is no failure; write COMMAND=ERRNO, COMMAND#N=ERRNO or #N=ERRNO, with one of " +
+          names};
     }
     plan.push_back(*failure);
     at = end + 1;

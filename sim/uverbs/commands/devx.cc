@@ -34,9 +34,9 @@ int MapDmaBuf(int file, Devx::Memory* memory) {
     munmap(reinterpret_cast<void*>(range->address), range->bytes);
     delete range;
   };
-  *memory = Devx::Memory(new prm::MemoryRange{reinterpret_cast<uint64_t>(mapping),
-                                              static_cast<uint64_t>(bytes)},
-                         unmap);
+  *memory = Devx::Memory(
+      new prm::MemoryRange{reinterpret_cast<uint64_t>(mapping), static_cast<uint64_t>(bytes)},
+      unmap);
   return 0;
 }
 
@@ -84,8 +84,7 @@ int CreateObject(Context& context, const Attributes& attributes) {
   const Output out = attributes.Out(MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_OUT);
   if (!IsMailbox(in, out)) return EINVAL;
   uint32_t handle = 0;
-  const int error =
-      OnDevx(context, [&](Devx& devx) { return devx.Create(in, out, &handle); });
+  const int error = OnDevx(context, [&](Devx& devx) { return devx.Create(in, out, &handle); });
   if (error == 0) attributes.SetHandle(MLX5_IB_ATTR_DEVX_OBJ_CREATE_HANDLE, handle);
   return error;
 }
@@ -123,8 +122,8 @@ int RegisterUmem(Context& context, const Attributes& attributes) {
     request.dmabuf = attributes.Descriptor(MLX5_IB_ATTR_DEVX_UMEM_REG_DMABUF_FD);
   }
   uint32_t handle = 0, number = 0;
-  const int error = OnDevx(
-      context, [&](Devx& devx) { return devx.RegisterUmem(request, &handle, &number); });
+  const int error =
+      OnDevx(context, [&](Devx& devx) { return devx.RegisterUmem(request, &handle, &number); });
   if (error != 0) return error;
   attributes.Answer(MLX5_IB_ATTR_DEVX_UMEM_REG_OUT_ID, number);
   attributes.SetHandle(MLX5_IB_ATTR_DEVX_UMEM_REG_HANDLE, handle);

@@ -5,13 +5,14 @@ namespace ringpost::sim::uverbs::prm {
 namespace {
 
 constexpr uint32_t kCqeBytes = 64;
+constexpr uint32_t kPageOffsetUnit = 64;
 
 bool HasEq(const State& state, uint32_t eqn) {
   return eqn - kFirstEqn < state.config.completion_vectors;
 }
 
 Refusal CheckContext(State& state, const uint8_t* context) {
-  if (Get(context, cqc::kCqeSize) != 0) return Refusal::kCqeSize;
+  if (Get(context, cqc::kCqeSize) > 1) return Refusal::kCqeSize;
   if (Get(context, cqc::kCompression) != 0) return Refusal::kCqCompression;
   if ((uint64_t{1} << Get(context, cqc::kLogSize)) > state.Limits().cq_entries) {
     return Refusal::kCqSize;
@@ -40,11 +41,12 @@ Refusal CreateCq(State& state, Call& call) {
   Refusal refusal = CheckContext(state, context);
   CqConfig config;
   config.entries = 1u << Get(context, cqc::kLogSize);
+  config.entry_bytes = kCqeBytes << Get(context, cqc::kCqeSize);
   config.collapsed = Get(context, cqc::kCollapsed) != 0;
   config.overrun_ignore = Get(context, cqc::kOverrunIgnore) != 0;
   RingPlace ring{call.in[cqc::kUmemValid] != 0, call.in[cqc::kUmem], call.in[cqc::kUmemOffset],
-                 uint64_t{config.collapsed ? 1 : config.entries} * kCqeBytes, true};
-  ring.offset += uint64_t{Get(context, cqc::kPageOffset)} * kCqeBytes;
+                 uint64_t{config.collapsed ? 1 : config.entries} * config.entry_bytes, true};
+  ring.offset += uint64_t{Get(context, cqc::kPageOffset)} * kPageOffsetUnit;
   const RecordPlace record{Get(context, cqc::kDbrUmemValid) != 0, Get(context, cqc::kDbrUmem),
                            Get(context, cqc::kDbr)};
   const uint32_t uar = Get(context, cqc::kUar);

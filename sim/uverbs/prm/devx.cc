@@ -48,15 +48,12 @@ constexpr Passed kPassed[] = {
     {0xa00, Verb::kCreate},   // CREATE_GENERAL_OBJECT
 };
 
-uint16_t OpcodeOf(std::span<const uint8_t> in) {
-  return static_cast<uint16_t>(Input(in)[kOpcode]);
-}
+uint16_t OpcodeOf(std::span<const uint8_t> in) { return static_cast<uint16_t>(Input(in)[kOpcode]); }
 
 bool ComesBy(uint16_t opcode, Verb verb) {
   if (const CommandFacts* command = FindCommand(opcode)) return command->verb == verb;
-  return std::any_of(std::begin(kPassed), std::end(kPassed), [&](const Passed& row) {
-    return row.opcode == opcode && row.verb == verb;
-  });
+  return std::any_of(std::begin(kPassed), std::end(kPassed),
+                     [&](const Passed& row) { return row.opcode == opcode && row.verb == verb; });
 }
 
 // Queues of a program are in umems: the driver says so in the mailbox.
@@ -163,8 +160,8 @@ int Devx::Locate(const UmemRequest& request, MemoryRange* range, Memory* memory)
     const int error = dmabuf_ ? dmabuf_(*request.dmabuf, memory) : EBADF;
     if (error != 0) return error;
     const uint64_t bytes = (*memory)->bytes;
-    const bool fits = request.bytes != 0 && request.bytes <= bytes &&
-                      request.address <= bytes - request.bytes;
+    const bool fits =
+        request.bytes != 0 && request.bytes <= bytes && request.address <= bytes - request.bytes;
     if (!fits) return EINVAL;
     range->address += (*memory)->address;
     return 0;

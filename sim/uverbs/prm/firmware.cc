@@ -124,9 +124,10 @@ ObjectCounts Firmware::Count(uint16_t uid) const {
 }
 
 ObjectCounts Firmware::Count() const {
-  ObjectCounts counts{state_.pds.size(), 0, state_.umems.size(), state_.mkeys.size(),
-                      state_.cqs.size(), state_.rmps.size(), state_.qps.size(),
-                      state_.dcts.size()};
+  ObjectCounts counts{state_.pds.size(),   0,
+                      state_.umems.size(), state_.mkeys.size(),
+                      state_.cqs.size(),   state_.rmps.size(),
+                      state_.qps.size(),   state_.dcts.size()};
   for (const auto& [page, uar] : state_.uars) counts.uars += uar.own ? 1 : 0;
   return counts;
 }

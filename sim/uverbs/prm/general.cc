@@ -6,7 +6,7 @@
 namespace ringpost::sim::uverbs::prm {
 namespace {
 
-constexpr uint32_t kMellanox = 0x02c9;    // its OUI
+constexpr uint32_t kMellanox = 0x02c9;     // its OUI
 constexpr uint32_t kPciMellanox = 0x15b3;  // its number as a maker of PCI devices
 constexpr std::string_view kPsid = "RINGPOST00000001";
 constexpr uint32_t kIssi = 1;  // the version of this interface
@@ -19,8 +19,7 @@ constexpr uint32_t kRoceV2 = 2;
 Refusal QueryAdapter(State&, Call& call) {
   call.out.Put(adapter::kIeeeVendor, kMellanox);
   call.out.Put(adapter::kVsdVendor, kPciMellanox);
-  call.out.Copy(adapter::kPsid,
-                {reinterpret_cast<const uint8_t*>(kPsid.data()), kPsid.size()});
+  call.out.Copy(adapter::kPsid, {reinterpret_cast<const uint8_t*>(kPsid.data()), kPsid.size()});
   return Refusal::kNone;
 }
 

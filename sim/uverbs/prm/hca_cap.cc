@@ -1,9 +1,10 @@
 // QUERY_HCA_CAP: every field from what the NIC is configured with, or from what the code can do.
+#include "sim/uverbs/prm/layout/hca_cap.h"
+
 #include <bit>
 
 #include "sim/nic/wqe_parser.h"
 #include "sim/uverbs/prm/commands.h"
-#include "sim/uverbs/prm/layout/hca_cap.h"
 #include "sim/wire/addressing.h"
 
 namespace ringpost::sim::uverbs::prm {
@@ -32,10 +33,10 @@ struct Row {
   uint32_t (*value)(State& state);
 };
 
-#define RINGPOST_VALUE(expression)                            \
-  [](State& state) -> uint32_t {                              \
+#define RINGPOST_VALUE(expression)                             \
+  [](State& state) -> uint32_t {                               \
     [[maybe_unused]] const NicLimits& limits = state.Limits(); \
-    return static_cast<uint32_t>(expression);                 \
+    return static_cast<uint32_t>(expression);                  \
   }
 #define RINGPOST_TRUE [](State&) -> uint32_t { return 1; }
 

@@ -20,6 +20,8 @@ bool MakePresent(uint64_t address, uint64_t bytes, bool writable) {
   const int advice = writable ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
   if (madvise(pages, end - begin, advice) == 0) return true;
   if (errno == ENOMEM || errno == EFAULT) return false;
+  // Of memory that may not be written, as of memory that knows no such advice, it is EINVAL.
+  if (writable && madvise(pages, end - begin, MADV_POPULATE_READ) == 0) return false;
   // Kernels before 5.14, and mappings of devices: there at least.
   return msync(pages, end - begin, MS_ASYNC) == 0;
 }

@@ -86,8 +86,7 @@ Refusal CreateMkey(State& state, Call& call) {
 
 Refusal QueryMkey(State& state, Call& call) {
   Mkey* mkey = nullptr;
-  const Refusal refusal =
-      Find(state.mkeys, call.in[kNumber], call.uid, Refusal::kNoMkey, &mkey);
+  const Refusal refusal = Find(state.mkeys, call.in[kNumber], call.uid, Refusal::kNoMkey, &mkey);
   if (refusal == Refusal::kNone) call.out.Copy(kContextAt, mkey->context);
   return refusal;
 }

@@ -134,16 +134,16 @@ Refusal QueryQp(State& state, Call& call) {
   };
   const Requester& requester = now.requester;
   // Up to the oldest WQE that is not complete.
-  const uint64_t behind = requester.head == requester.tail
-                              ? 0
-                              : static_cast<uint16_t>(requester.fetched -
-                                                      requester.window.At(requester.head).index);
+  const uint64_t behind =
+      requester.head == requester.tail
+          ? 0
+          : static_cast<uint16_t>(requester.fetched - requester.window.At(requester.head).index);
   set(qpc::kHwSqCounter, requester.fetched - behind);
   set(qpc::kSwSqCounter, requester.producer);
   set(qpc::kLastAckedPsn, requester.unanswered - 1);
   set(qpc::kMsn, now.responder.msn);
-  set(qpc::kCurrentRetryCount, now.attributes.retry_count - std::min(now.attributes.retry_count,
-                                                                      requester.timeouts));
+  set(qpc::kCurrentRetryCount,
+      now.attributes.retry_count - std::min(now.attributes.retry_count, requester.timeouts));
   set(qpc::kCurrentRnrRetry,
       now.attributes.rnr_retry - std::min(now.attributes.rnr_retry, requester.rnr_naks));
   set(qpc::kHwRqCounter, now.rq.Taken());

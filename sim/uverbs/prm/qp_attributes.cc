@@ -19,7 +19,7 @@ struct PathRow {
   uint32_t (*write)(const Address& path);
 };
 
-#define RINGPOST_PATH(name, type)                                            \
+#define RINGPOST_PATH(name, type)                                              \
   [](Address& path, uint32_t value) { path.name = static_cast<type>(value); }, \
       [](const Address& path) { return static_cast<uint32_t>(path.name); }
 
@@ -83,15 +83,16 @@ struct Row {
 #define RINGPOST_PLAIN(name, type)                                              \
   [](QpAttributes& to, uint32_t value) { to.name = static_cast<type>(value); }, \
       [](const QpAttributes& from) { return static_cast<uint32_t>(from.name); }
-#define RINGPOST_LOG(name)                                                                     \
-  [](QpAttributes& to, uint32_t value) { to.name = static_cast<uint8_t>(1u << value); },       \
-      [](const QpAttributes& from) {                                                           \
-        return from.name == 0 ? 0 : static_cast<uint32_t>(std::bit_width(uint32_t{from.name}) - 1); \
+#define RINGPOST_LOG(name)                                                                      \
+  [](QpAttributes& to, uint32_t value) { to.name = static_cast<uint8_t>(1u << value); },        \
+      [](const QpAttributes& from) {                                                            \
+        return from.name == 0 ? 0                                                               \
+                              : static_cast<uint32_t>(std::bit_width(uint32_t{from.name}) - 1); \
       }
-#define RINGPOST_RIGHT(right)                                                              \
-  [](QpAttributes& to, uint32_t value) {                                                   \
+#define RINGPOST_RIGHT(right)                                                                  \
+  [](QpAttributes& to, uint32_t value) {                                                       \
     to.access = static_cast<uint8_t>(value != 0 ? to.access | (right) : to.access & ~(right)); \
-  },                                                                                       \
+  },                                                                                           \
       [](const QpAttributes& from) { return (from.access & (right)) != 0 ? 1u : 0u; }
 
 // The verbs and the context count the states of path migration from different ends.

@@ -40,10 +40,8 @@ constexpr struct {
   Opcode opcode;
   Field field;
 } kKept[] = {
-    {Opcode::kRst2Init, qpc::kCounterSet},
-    {Opcode::kRst2Init, qpc::kAtomicMode},
-    {Opcode::kInit2Rtr, qpc::kAtomicMode},
-    {Opcode::kInit2Rtr, qpc::kLogMessageMax},
+    {Opcode::kRst2Init, qpc::kCounterSet},     {Opcode::kRst2Init, qpc::kAtomicMode},
+    {Opcode::kInit2Rtr, qpc::kAtomicMode},     {Opcode::kInit2Rtr, qpc::kLogMessageMax},
     {Opcode::kRtr2Rts, qpc::kLogAckFrequency},
 };
 
@@ -100,8 +98,8 @@ Refusal Transit(State& state, Call& call) {
                    {qpc::kOptRemoteAtomic, kMayUseAtomics}};
     for (const auto& [option, right] : kRights) {
       if ((options & option) != 0) continue;
-      wanted.access = static_cast<uint8_t>((wanted.access & ~right) |
-                                           (now.attributes.access & right));
+      wanted.access =
+          static_cast<uint8_t>((wanted.access & ~right) | (now.attributes.access & right));
     }
   }
   refusal = CheckAttributes(state, context.data(), wanted, mask);

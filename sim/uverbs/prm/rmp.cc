@@ -13,8 +13,9 @@ Refusal CheckContext(State& state, const uint8_t* context) {
   }
   if (Get(context, rmpc::kState) != rmpc::kReady) return Refusal::kRmpState;
   const uint32_t stride = Get(context, rmpc::kLogStride);
-  const bool fits = (uint64_t{1} << Get(context, rmpc::kLogSize)) <= state.Limits().srq_depth_wqes &&
-                    stride >= kSmallestLogStride && (1u << stride) <= state.Limits().receive_wqe_bytes;
+  const bool fits =
+      (uint64_t{1} << Get(context, rmpc::kLogSize)) <= state.Limits().srq_depth_wqes &&
+      stride >= kSmallestLogStride && (1u << stride) <= state.Limits().receive_wqe_bytes;
   return fits ? Refusal::kNone : Refusal::kRqSize;
 }
 

@@ -94,8 +94,7 @@ struct alignas(4096) QuietPage {
 };
 
 struct State {
-  State(service::NicLoop& loop, FirmwareConfig settings)
-      : nic(loop), config(std::move(settings)) {}
+  State(service::NicLoop& loop, FirmwareConfig settings) : nic(loop), config(std::move(settings)) {}
 
   service::NicLoop& nic;
   const FirmwareConfig config;

@@ -122,8 +122,8 @@ Mailbox PrmBench::MkeyMailbox() const {
   Mailbox mailbox(Opcode::kCreateMkey);
   const auto put = [&](Field field, uint32_t value) { mailbox.Put(In(mkc::kAt, field), value); };
   put(mkc::kAccessMode, mkc::kPages);
-  for (const Field right : {mkc::kLocalRead, mkc::kLocalWrite, mkc::kRemoteRead, mkc::kRemoteWrite,
-                            mkc::kAtomic}) {
+  for (const Field right :
+       {mkc::kLocalRead, mkc::kLocalWrite, mkc::kRemoteRead, mkc::kRemoteWrite, mkc::kAtomic}) {
     put(right, 1);
   }
   put(mkc::kQpn, mkc::kAnyQpn);

@@ -122,8 +122,9 @@ BOOST_AUTO_TEST_CASE(CapabilitiesAreTheNicsLimits) {
 BOOST_AUTO_TEST_CASE(CapabilitiesOfEachGroup) {
   PrmBench bench({.link = wire::Link::kEthernet});
   const auto query = [&](CapGroup group) {
-    return bench.Run(Mailbox(Opcode::kQueryHcaCap)
-                         .Put(kOpMod, static_cast<uint32_t>(group) << kCapGroupShift | kCapCurrent));
+    return bench.Run(
+        Mailbox(Opcode::kQueryHcaCap)
+            .Put(kOpMod, static_cast<uint32_t>(group) << kCapGroupShift | kCapCurrent));
   };
   const Answer general = query(CapGroup::kGeneral);
   BOOST_TEST(general[In(kCapAt, cap::kRoce)] == 1u);
@@ -170,8 +171,8 @@ BOOST_AUTO_TEST_CASE(ACqIsReadBackAsItWasMade) {
   const Answer made = bench.Run(mailbox);
   BOOST_TEST_REQUIRE(made.Ok());
   const Answer read = bench.Run(Opcode::kQueryCq, made.Number());
-  for (const Field field : {cqc::kCollapsed, cqc::kOverrunIgnore, cqc::kLogSize, cqc::kUar,
-                            cqc::kEqn, cqc::kDbrUmem}) {
+  for (const Field field :
+       {cqc::kCollapsed, cqc::kOverrunIgnore, cqc::kLogSize, cqc::kUar, cqc::kEqn, cqc::kDbrUmem}) {
     BOOST_TEST(read[In(0x10, field)] == Get(mailbox.Bytes().data(), In(cqc::kAt, field)));
   }
   BOOST_TEST(read[In(0x10, cqc::kDbr)] == 0x108u);
@@ -216,8 +217,10 @@ BOOST_AUTO_TEST_CASE(AQpIsReadBackInEachState) {
   BOOST_TEST(read(qpc::kState) == 1u);
   BOOST_TEST(read(qpc::kRemoteAtomic) == 1u);
   BOOST_TEST(read(qpc::kAtomicMode) == 3u);
-  BOOST_TEST(bench.Run(bench.StepMailbox(Opcode::kInit2Rtr, qpn, 0x10777)
-                           .Put(In(qpc::kAt, qpc::kNextReceivePsn), 0x112233)).Ok());
+  BOOST_TEST(bench
+                 .Run(bench.StepMailbox(Opcode::kInit2Rtr, qpn, 0x10777)
+                          .Put(In(qpc::kAt, qpc::kNextReceivePsn), 0x112233))
+                 .Ok());
   BOOST_TEST(read(qpc::kState) == 2u);
   BOOST_TEST(read(qpc::kMtu) == 5u);
   BOOST_TEST(read(qpc::kRemoteQpn) == 0x10777u);
@@ -226,8 +229,10 @@ BOOST_AUTO_TEST_CASE(AQpIsReadBackInEachState) {
   BOOST_TEST(read(qpc::kMinRnrNak) == 12u);
   BOOST_TEST(read(qpc::kLogMessageMax) == 30u);
   BOOST_TEST(read(In(qpc::kPrimaryPath, ads::kLid)) == uint32_t{PrmBench::kLid});
-  BOOST_TEST(bench.Run(bench.StepMailbox(Opcode::kRtr2Rts, qpn, 0)
-                           .Put(In(qpc::kAt, qpc::kNextSendPsn), 0xabcdef)).Ok());
+  BOOST_TEST(bench
+                 .Run(bench.StepMailbox(Opcode::kRtr2Rts, qpn, 0)
+                          .Put(In(qpc::kAt, qpc::kNextSendPsn), 0xabcdef))
+                 .Ok());
   BOOST_TEST(read(qpc::kState) == 3u);
   BOOST_TEST(read(qpc::kNextSendPsn) == 0xabcdefu);
   BOOST_TEST(read(qpc::kRetryCount) == 7u);
@@ -293,6 +298,7 @@ BOOST_AUTO_TEST_CASE(AnRmpIsReadBackAndItsLimitArmed) {
   const auto read = [&](Field field) {
     return bench.Run(Opcode::kQueryRmp, bench.rmp)[In(rmpc::kAt, field)];
   };
+  bench.Bytes(0x300)[3] = 4;  // receives are posted, more than the limit
   BOOST_TEST(read(rmpc::kState) == rmpc::kReady);
   BOOST_TEST(read(rmpc::kLogSize) == 4u);
   BOOST_TEST(read(rmpc::kLimit) == 0u);
@@ -303,6 +309,8 @@ BOOST_AUTO_TEST_CASE(AnRmpIsReadBackAndItsLimitArmed) {
   BOOST_TEST(read(rmpc::kLimit) == 0u);  // it was not selected
   BOOST_TEST(bench.Run(arm.Put(rmpc::kSelectLimit, 1)).Ok());
   BOOST_TEST(read(rmpc::kLimit) == 3u);
+  BOOST_TEST(read(rmpc::kSwCounter) == 4u);
+  BOOST_TEST(read(rmpc::kHwCounter) == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(ADctIsActiveUntilItIsDrained) {

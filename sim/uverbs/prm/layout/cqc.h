@@ -9,7 +9,7 @@ inline constexpr uint32_t kBytes = 0x40;
 
 inline constexpr Field kCqStatus{0x00, 31, 28};  // 0: good
 inline constexpr Field kDbrUmemValid = Bit(0x00, 25);
-inline constexpr Field kCqeSize{0x00, 23, 21};  // 0: 64 bytes
+inline constexpr Field kCqeSize{0x00, 23, 21};  // 0: 64 bytes, 1: 128
 inline constexpr Field kCollapsed = Bit(0x00, 20);
 inline constexpr Field kOverrunIgnore = Bit(0x00, 17);
 inline constexpr Field kPeriodMode{0x00, 16, 15};
