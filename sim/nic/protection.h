@@ -49,6 +49,8 @@ class Protection {
   // or no key is left.
   uint32_t Register(const MemoryRegion& region);
   bool Deregister(uint32_t key);
+  // The key stands for another region from now on; false, and no change, where that cannot be.
+  bool Change(uint32_t key, const MemoryRegion& region);
   // What a SEND with invalidate does to a key; false if it must not.
   bool Invalidate(uint32_t key, uint32_t pd);
 

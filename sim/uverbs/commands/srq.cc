@@ -41,7 +41,7 @@ struct Answer {
 // As mlx5_ib lays the queue out: a WQE is a head and its segments.
 int Configure(Context& context, const Request& request, ReceiveQueueConfig* config) {
   const NicLimits& limits = context.Nic().Limits();
-  if (request.max_wr >= limits.srq_depth_wqes || request.max_wr == 0) return EINVAL;
+  if (request.max_wr >= limits.srq_depth_wqes) return EINVAL;
   if (request.max_sge >= limits.receive_wqe_bytes / kSegment) return EINVAL;
   if (request.driver.flags != 0) return EOPNOTSUPP;
   config->ring = request.driver.buf_addr;
