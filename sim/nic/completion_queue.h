@@ -28,6 +28,7 @@ struct CompletionQueue {
   bool failed = false;    // overrun
   Arm arm = Arm::kNone;
   uint32_t last_solicited = 0;    // producer after the last solicited CQE
+  uint32_t last_notified = 0;     // producer at the last event: CQC.last_notified_index
   uint32_t users = 0;             // QPs
   std::vector<uint32_t> waiters;  // QPNs with a WAIT for it
 };

@@ -70,6 +70,7 @@ bool Rnic::WriteCqe(QpContext& qp, CompletionQueue& cq, abi::Cqe& cqe, abi::CqeO
 void Rnic::Notify(CompletionQueue& cq, bool solicited) {
   if (cq.arm == Arm::kSolicited && !solicited) return;
   cq.arm = Arm::kNone;
+  cq.last_notified = cq.producer;
   events_.push_back({EventKind::kCompletion, cq.cqn});
 }
 
@@ -137,8 +138,10 @@ void Rnic::RingArm(uint64_t value) {
   if (cq == nullptr) return;
   const ArmWord word = DecodeArm(abi::Swap32(static_cast<uint32_t>(value)));
   cq->arm = word.arm;
-  // What came since software looked is notified at once.
-  const uint32_t consumer = WidenIndex(word.consumer, cq->producer);
+  // What came since software looked, and since the last event, is notified at once: of what an
+  // event has told, also if software arms before it looks, none tells again.
+  uint32_t consumer = WidenIndex(word.consumer, cq->producer);
+  if (static_cast<int32_t>(cq->last_notified - consumer) > 0) consumer = cq->last_notified;
   const uint32_t newest = word.arm == Arm::kAny ? cq->producer : cq->last_solicited;
   if (static_cast<int32_t>(newest - consumer) > 0) Notify(*cq, true);
 }

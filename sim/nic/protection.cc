@@ -1,11 +1,17 @@
 #include "sim/nic/protection.h"
 
 namespace ringpost::sim {
+namespace {
+
+bool Wraps(const MemoryRegion& region) {
+  return region.bytes == 0 || region.iova + (region.bytes - 1) < region.iova ||
+         region.address + (region.bytes - 1) < region.address;
+}
+
+}  // namespace
 
 uint32_t Protection::Register(const MemoryRegion& region, int variant) {
-  const bool wraps = region.bytes == 0 || region.iova + (region.bytes - 1) < region.iova ||
-                     region.address + (region.bytes - 1) < region.address;
-  if (wraps || !HasPd(region.pd)) return 0;
+  if (Wraps(region) || !HasPd(region.pd)) return 0;
   uint32_t index = 0;
   if (entries_.size() < kKeys) {
     index = static_cast<uint32_t>(entries_.size());
@@ -35,6 +41,15 @@ bool Protection::Deregister(uint32_t key) {
   entry->valid = false;
   LeavePd(entry->region.pd);
   free_.push_back((key >> 8) & 0xffff);
+  return true;
+}
+
+bool Protection::Change(uint32_t key, const MemoryRegion& region) {
+  Entry* entry = Find(key);
+  if (entry == nullptr || Wraps(region) || !HasPd(region.pd)) return false;
+  UsePd(region.pd);
+  LeavePd(entry->region.pd);
+  entry->region = region;
   return true;
 }
 

@@ -51,6 +51,8 @@ class Protection {
   uint32_t Register(const MemoryRegion& region, int variant);
   static constexpr uint32_t kKeys = 1 << 16;
   bool Deregister(uint32_t key);
+  // The key stands for another region from now on; false, and no change, where that cannot be.
+  bool Change(uint32_t key, const MemoryRegion& region);
   // What a SEND with invalidate does to a key; false if it must not.
   bool Invalidate(uint32_t key, uint32_t pd);
 

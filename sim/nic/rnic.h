@@ -57,7 +57,6 @@ class Rnic {
   QpAttributes QueryQp(const QpContext& qp) const;
   // An event, once, when fewer than `limit` receives are left; 0: none.
   void ArmSrqLimit(uint32_t srqn, uint32_t limit);
-  uint32_t SrqLimit(uint32_t srqn) const;  // 0 where none is armed
   QpContext* FindQp(uint32_t qpn) {
     const uint32_t index = (qpn & 0xffff) - kFirstQpn;
     return (qpn >> 16) == config_.slot && index < qps_.size() ? qps_[index].get() : nullptr;

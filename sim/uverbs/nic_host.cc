@@ -4,6 +4,8 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -50,6 +52,21 @@ class NoSignals {
  private:
   sigset_t before_;
 };
+
+// The calling thread asks for short slices: a scheduler that knows them (Linux 6.12) lets it run
+// sooner when it wakes beside a program that spins.
+void AskForShortSlices() {
+  struct {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime, deadline, period;
+  } request{};
+  request.size = sizeof(request);
+  request.runtime = 100'000;  // ns
+  syscall(SYS_sched_setattr, 0, &request, 0);
+}
 
 constexpr uint64_t KeyOf(Subject subject, uint32_t number) {
   return uint64_t{static_cast<uint8_t>(subject)} << 32 | number;
@@ -115,6 +132,7 @@ Result<std::shared_ptr<NicHost>> NicHost::Start(const Settings& settings,
   // Sleeps of microseconds are what they say: the usual slack is 50 us.
   host->Call([raw = host.get()](service::NicLoop& loop) {
     prctl(PR_SET_TIMERSLACK, 1);
+    AskForShortSlices();
     loop.Memory().StampCqes();
     raw->firmware_ = std::make_unique<prm::Firmware>(loop, FirmwareOf(*raw));
   });

@@ -50,6 +50,7 @@ mlx5_ib_alloc_ucontext_resp UserContext(Context& context) {
   answer.cmds_supp_uhw =
       MLX5_USER_CMDS_SUPP_UHW_QUERY_DEVICE | MLX5_USER_CMDS_SUPP_UHW_CREATE_AH;
   answer.eth_min_inline = MLX5_USER_INLINE_MODE_NONE;
+  answer.clock_info_versions = 1 << MLX5_IB_CLOCK_INFO_V1;
   answer.log_uar_size = std::countr_zero(UarPages::kBytes);
   answer.num_uars_per_page = 1;
   answer.num_dyn_bfregs = 1024;

@@ -52,12 +52,15 @@ int Populate(uint64_t address, uint64_t bytes, uint32_t access) {
   return msync(pages, end - begin, MS_ASYNC) == 0 ? 0 : EFAULT;
 }
 
+MemoryRegion RegionOf(const Mr& mr, const Pd& pd) {
+  return {mr.iova, mr.address, mr.bytes, pd.number, static_cast<uint8_t>(mr.access & kRights)};
+}
+
 // Registers what `mr` says; on success it has its key.
 int Register(Context& context, Mr& mr) {
   const Pd* pd = context.pds.Find(mr.pd);
   if (pd == nullptr) return EINVAL;
-  const MemoryRegion region{mr.iova, mr.address, mr.bytes, pd->number,
-                            static_cast<uint8_t>(mr.access & kRights)};
+  const MemoryRegion region = RegionOf(mr, *pd);
   const bool ran = context.Nic().Call([&](NicLoop& loop) {
     mr.key = loop.Function().Keys().Register(region);
     if (mr.key != 0) loop.Memory().Allow(mr.address, mr.bytes);
@@ -101,7 +104,22 @@ int RegisterByCommand(Context& context, const Command& command) {
   return 0;
 }
 
-// What is not named stays; the key is another from now on.
+// The key of `old` stands for `mr` from now on.
+int Change(Context& context, const Mr& old, const Mr& mr) {
+  const Pd* pd = context.pds.Find(mr.pd);
+  if (pd == nullptr) return EINVAL;
+  bool changed = false;
+  const bool ran = context.Nic().Call([&](NicLoop& loop) {
+    changed = loop.Function().Keys().Change(old.key, RegionOf(mr, *pd));
+    if (!changed) return;
+    loop.Memory().Allow(mr.address, mr.bytes);
+    loop.Memory().Forbid(old.address, old.bytes);
+  });
+  if (!ran) return EIO;
+  return changed ? 0 : EINVAL;
+}
+
+// What is not named stays, as does the key.
 int Reregister(Context& context, const Command& command) {
   enum : uint32_t { kTranslation = 1, kDomain = 2, kAccess = 4 };
   const auto request = Read<ib_uverbs_rereg_mr>(command.in);
@@ -119,9 +137,8 @@ int Reregister(Context& context, const Command& command) {
   if ((request.flags & kAccess) != 0) mr.access = request.access_flags;
   int error = CheckAccess(mr.access);
   if (error == 0) error = Populate(mr.address, mr.bytes, mr.access);
-  if (error == 0) error = Register(context, mr);
+  if (error == 0) error = Change(context, *old, mr);
   if (error != 0) return error;
-  Release(context, *old);
   *old = mr;
   const uint32_t keys[] = {mr.key, mr.key};
   Write(command.out, keys);

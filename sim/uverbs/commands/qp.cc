@@ -102,7 +102,8 @@ int Configure(Context& context, const Request& request, RnicQpConfig* config, ui
   config->send_cq = send_cq->number;
   config->receive_cq = receive_cq->number;
   config->user_index = request.driver.uidx;
-  if (request.srq != kNone) {
+  // A DCI that is given an SRQ does not use it, as it does not receive.
+  if (request.srq != kNone && *type != QpType::kDci) {
     const Srq* srq = context.srqs.Find(request.srq);
     if (srq == nullptr) return EINVAL;
     config->srq = srq->number;
@@ -130,9 +131,9 @@ int Create(Context& context, const Request& request, Answer* answer) {
   qp->type = request.type;
   qp->signal_all = request.signal_all ? 1 : 0;
   qp->max_send_wr = request.cap.max_send_wr;
-  qp->max_recv_wr = request.srq == kNone ? request.cap.max_recv_wr : 0;
+  qp->max_recv_wr = config.rq.wqes;  // what the queue holds, as mlx5_ib has it
   qp->max_send_sge = request.cap.max_send_sge;
-  qp->max_recv_sge = request.srq == kNone ? request.cap.max_recv_sge : 0;
+  qp->max_recv_sge = config.rq.wqes == 0 ? 0 : request.cap.max_recv_sge;
   qp->max_inline = request.cap.max_inline_data;
   Created created;
   const bool ran = context.Nic().Call([&](NicLoop& loop) {

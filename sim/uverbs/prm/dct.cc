@@ -68,7 +68,7 @@ Refusal CreateDct(State& state, Call& call) {
   if (refusal == Refusal::kNone) refusal = Check(state, attributes);
   if (refusal != Refusal::kNone) return refusal;
   // A target rings nothing.
-  const Created created = state.nic.CreateQp(config, state.quiet.Address());
+  const Created created = state.nic.CreateQp(config, 0);
   if (!created.Ok()) return Refusal::kTooManyQps;
   if (!Activate(state, created.number, attributes)) {
     state.nic.DestroyQp(created.number);

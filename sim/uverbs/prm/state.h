@@ -86,19 +86,11 @@ struct Pd {
   uint16_t uid = 0;
 };
 
-// A doorbell page for what rings none.
-struct alignas(4096) QuietPage {
-  std::array<uint8_t, 4096> bytes;
-  QuietPage() { bytes.fill(0xff); }
-  uint64_t Address() const { return reinterpret_cast<uint64_t>(bytes.data()); }
-};
-
 struct State {
   State(service::NicLoop& loop, FirmwareConfig settings) : nic(loop), config(std::move(settings)) {}
 
   service::NicLoop& nic;
   const FirmwareConfig config;
-  const QuietPage quiet;
   std::map<uint32_t, Pd> pds;
   std::map<uint32_t, UarPage> uars;
   std::map<uint32_t, Umem> umems;
