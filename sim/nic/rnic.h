@@ -62,9 +62,7 @@ class Rnic {
     return (qpn >> 16) == config_.slot && index < qps_.size() ? qps_[index].get() : nullptr;
   }
   CompletionQueue* FindCq(uint32_t cqn) { return cqn < cqs_.size() ? cqs_[cqn].get() : nullptr; }
-  const Srq* FindSrq(uint32_t srqn) const {
-    return srqn < srqs_.size() ? srqs_[srqn].get() : nullptr;
-  }
+  const Srq* FindSrq(uint32_t n) const { return n < srqs_.size() ? srqs_[n].get() : nullptr; }
   // WQE number `failure.wqe` of the QP, in order of fetch, fails.
   void InjectFailure(QpContext& qp, const InjectedFailure& failure) {
     qp.injected.push_back(failure);
