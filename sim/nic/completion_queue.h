@@ -12,10 +12,10 @@ namespace ringpost::sim {
 struct CqConfig {
   uint64_t ring = 0;
   uint32_t entries = 1;  // a power of two
-  uint32_t entry_bytes = 64;  // or 128: a CQE is its upper half
   uint64_t record = 0;   // consumer index and arm word; 0 if nothing reads them
   bool collapsed = false;
   bool overrun_ignore = false;
+  uint32_t entry_bytes = 64;  // or 128: a CQE is its upper half
 };
 
 enum class Arm : uint8_t { kNone, kAny, kSolicited };
