@@ -75,6 +75,7 @@ Refusal QueryCq(State& state, Call& call) {
   put(cqc::kCqStatus, now.failed ? cqc::kStatusOverrun : 0);
   put(cqc::kOverrunIgnore, now.config.overrun_ignore ? 1 : 0);
   put(cqc::kState, StateOf(now));
+  put(cqc::kLastNotified, now.last_notified);
   put(cqc::kLastSolicited, now.last_solicited);
   put(cqc::kConsumer, now.consumer);
   put(cqc::kProducer, now.producer);
