@@ -32,7 +32,7 @@ void Warp::Meet(GpuThread& lane, Duration cost, bool synchronises) {
 }
 
 void Warp::RunReleased() {
-  while (released_) {
+  for (bool cold = true; released_; cold = false) {
     released_ = false;
     arrived_ = 0;
     ++round_;
@@ -41,8 +41,10 @@ void Warp::RunReleased() {
     latest_ = {};
     const size_t end = lanes_.size() - 1;
     for (size_t i = 0; i <= end; ++i) {
-      lanes_[std::min(i + 2 * kAhead, end)]->Prefetch();
-      lanes_[std::min(i + kAhead, end)]->PrefetchStack();
+      if (cold) {
+        lanes_[std::min(i + 2 * kAhead, end)]->Prefetch();
+        lanes_[std::min(i + kAhead, end)]->PrefetchStack();
+      }
       GpuThread* lane = lanes_[i];
       if (lane->Done()) continue;
       lane->MoveTo(leave);
@@ -136,15 +138,14 @@ void GpuThread::Sync() {
 void GpuThread::NoteLoad(uint64_t address) {
   if (turn_loads_ == 0) turn_sample_ = gpu_.Clock().Now();
   if (turn_loads_ < kMaxWatches) {
-    Line& line = gpu_.Ram().LineOf(address);
-    turn_lines_[turn_loads_] = &line;
-    turn_versions_[turn_loads_] = line.version;
+    turn_places_[turn_loads_] = gpu_.Ram().PlaceOf(address);
+    turn_versions_[turn_loads_] = turn_places_[turn_loads_].line->version;
   }
   ++turn_loads_;
 }
 
 void GpuThread::Expect(uint64_t address, const Expectation& expected) {
-  expect_line_ = &gpu_.Ram().LineOf(address);
+  expect_line_ = gpu_.Ram().PlaceOf(address).line;
   expect_offset_ = static_cast<uint32_t>(address % kLineBytes);
   expected_ = expected;
 }
@@ -153,7 +154,7 @@ void GpuThread::Expect(uint64_t address, const Expectation& expected) {
 bool GpuThread::MayEnd(const Line* line, const Message& message) const {
   uint64_t word = 0;
   const uint64_t mask = MaskOf(expect_offset_, sizeof(word));
-  if (line != expect_line_ || (message.origin.mask & mask) != mask) return true;
+  if (line != expect_line_ || (message.origin.Mask() & mask) != mask) return true;
   std::memcpy(&word, message.data + expect_offset_, sizeof(word));
   return expected_.ends(word, expected_.a, expected_.b);
 }
@@ -185,9 +186,10 @@ bool GpuThread::Relax(Time deadline, Duration spin) {
   bool can_park = turn_pure_ && turn_loads_ > 0 && turn_loads_ <= kMaxWatches;
   Time change = Time::Never();
   for (uint32_t i = 0; can_park && i < turn_loads_; ++i) {
-    can_park = turn_lines_[i]->version == turn_versions_[i];
-    const auto wakes = [&](const Message& message) { return MayEnd(turn_lines_[i], message); };
-    change = Earlier(change, memory.NextChange(agent_, *turn_lines_[i], turn_sample_, wakes));
+    const LinePlace& place = turn_places_[i];
+    can_park = place.line->version == turn_versions_[i];
+    const auto wakes = [&](const Message& message) { return MayEnd(place.line, message); };
+    change = Earlier(change, memory.NextChange(agent_, place, turn_sample_, wakes));
   }
   if (!can_park) {
     EndTurn();
@@ -197,7 +199,7 @@ bool GpuThread::Relax(Time deadline, Duration spin) {
   }
   turn_period_ = local_ - turn_start_;
   RINGPOST_CHECK(turn_period_.ps > 0, "a waiting loop must cost time");
-  for (uint32_t i = 0; i < turn_loads_; ++i) memory.AddWatch(watches_[i], *turn_lines_[i]);
+  for (uint32_t i = 0; i < turn_loads_; ++i) memory.AddWatch(watches_[i], *turn_places_[i].line);
   const Time parked_at = local_;
   parked_ = true;
   Time wake = change == Time::Never() ? Time::Never() : Aligned(change);

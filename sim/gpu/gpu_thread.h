@@ -167,7 +167,7 @@ class alignas(64) GpuThread {
   Duration turn_period_;
   const Line* expect_line_ = nullptr;
   Expectation expected_;
-  std::array<Line*, kMaxWatches> turn_lines_{};
+  std::array<LinePlace, kMaxWatches> turn_places_{};
   std::array<uint32_t, kMaxWatches> turn_versions_{};
   std::array<Watch, kMaxWatches> watches_;
 };

@@ -39,6 +39,8 @@ struct Released : boost::intrusive_ref_counter<Released, boost::thread_unsafe_co
   uint64_t owner_stamp = 0;  // 0: none
   // Carries what stores of others did, which its writer need not know itself.
   bool continues = false;
+
+  ~Released();  // not inline: each store drops what the one before it carried
 };
 using ReleasedRef = boost::intrusive_ptr<Released>;
 

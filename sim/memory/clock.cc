@@ -46,39 +46,37 @@ void Clock::Delete(Clock* clock) {
   pool.head = clock;
 }
 
-bool ClockRef::Contains(const Clock& whole, const Clock& part) {
-  const Clock::Entry* a = whole.Begin();
-  for (const Clock::Entry* b = part.Begin(); b != part.End(); ++b) {
-    while (a != whole.End() && a->key < b->key) ++a;
-    if (a == whole.End() || a->key != b->key || a->stamp < b->stamp) return false;
-  }
-  return true;
-}
-
+// Either of the two is taken as it is where it knows all that the other does: then the next
+// comparison finds the same pointer.
 void ClockRef::Join(const ClockRef& other) {
   if (other.clock_ == nullptr || other.clock_ == clock_) return;
   if (clock_ == nullptr) {
     *this = other;
     return;
   }
-  if (Contains(*clock_, *other.clock_)) return;
   Clock* joined = Clock::New(clock_->size_ + other.clock_->size_);
-  const Clock::Entry* a = clock_->Begin();
-  const Clock::Entry* b = other.clock_->Begin();
+  const Clock::Entry *a = clock_->Begin(), *a_end = clock_->End();
+  const Clock::Entry *b = other.clock_->Begin(), *b_end = other.clock_->End();
   Clock::Entry* out = joined->entries_;
-  while (a != clock_->End() || b != other.clock_->End()) {
-    if (b == other.clock_->End() || (a != clock_->End() && a->key < b->key)) {
-      *out++ = *a++;
-    } else if (a == clock_->End() || b->key < a->key) {
-      *out++ = *b++;
-    } else {
-      *out++ = {a->key, std::max(a->stamp, b->stamp)};
-      ++a;
-      ++b;
-    }
+  bool is_this = true, is_other = true;  // so far
+  while (a != a_end && b != b_end) {
+    const Clock::Entry &mine = *a, &theirs = *b;
+    const bool takes_mine =
+        mine.key < theirs.key || (mine.key == theirs.key && mine.stamp >= theirs.stamp);
+    *out++ = takes_mine ? mine : theirs;
+    a += mine.key <= theirs.key;
+    b += theirs.key <= mine.key;
+    is_this &= takes_mine;
+    is_other &= !takes_mine || (mine.key == theirs.key && mine.stamp == theirs.stamp);
   }
+  is_this &= b == b_end;
+  is_other &= a == a_end;
+  out = std::copy(a, a_end, out);
+  out = std::copy(b, b_end, out);
   joined->size_ = static_cast<uint32_t>(out - joined->entries_);
-  ClockRef(joined).Swap(*this);
+  const ClockRef kept(joined);
+  if (is_this) return;
+  *this = is_other ? other : kept;
 }
 
 void ClockRef::Raise(Key key, uint64_t stamp) {

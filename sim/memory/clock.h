@@ -82,7 +82,6 @@ class ClockRef {
  private:
   explicit ClockRef(Clock* clock) : clock_(clock) { ++clock_->references_; }
   void Swap(ClockRef& other) { std::swap(clock_, other.clock_); }
-  static bool Contains(const Clock& whole, const Clock& part);
 
   Clock* clock_ = nullptr;
 };

@@ -29,31 +29,39 @@ class PackedSite {
   uint64_t bits_ = 0;
 };
 
-// Who wrote some bytes, and what reading them strongly passes on.
+// The bytes [offset, offset + size) of a line.
+constexpr uint64_t MaskOf(uint32_t offset, uint32_t size) {
+  return (size == 64 ? ~0ull : ((1ull << size) - 1)) << offset;
+}
+
+// Who stored some bytes, and what reading them strongly passes on.
 struct Origin {
-  uint64_t mask = 0;  // bit i: byte i of the line
   uint64_t stamp = 0;
   PackedSite site;
   ReleasedRef released;
   AgentId agent = 0;
   int8_t self_scope = -1;  // a release: passes on the writer's stores up to `stamp`, this widely
   bool strong = false;
+  uint8_t first = 0;  // it stored the bytes [first, first + size) of its line
+  uint8_t size = 0;
+
+  uint64_t Mask() const { return MaskOf(first, size); }
 };
 
+// Two cache lines of the host: what there is to know, and the bytes.
 struct alignas(kLineBytes) Message {
   Message* next = nullptr;  // newer
   Origin origin;
   Time created;  // before this it does not exist for anybody
   Time settles;  // from here on it is the past for everybody; `timed`: from here on all see it
   uint64_t id = 0;
-  Home home;
-  uint8_t first = 0;  // the bytes [first, first + size) of the line
-  uint8_t size = 0;
   alignas(kLineBytes) uint8_t data[kLineBytes];
 };
+static_assert(sizeof(Message) == 2 * kLineBytes);
 
 struct OriginNode {
   OriginNode* next = nullptr;
+  uint64_t mask = 0;  // bit i: byte i of the line has not been stored since
   Origin origin;
 };
 
@@ -82,15 +90,18 @@ struct alignas(2 * kLineBytes) Line {
 };
 static_assert(sizeof(Line) == 2 * kLineBytes);
 
-// A line with a message that settles then.
-struct RecentStore {
-  Line* line;
-  Time settles;
+// A line, and where its memory is; null outside allocated memory.
+struct LinePlace {
+  Line* line = nullptr;
+  Home home;
 };
 
-// The bytes [offset, offset + size) of a line.
-constexpr uint64_t MaskOf(uint32_t offset, uint32_t size) {
-  return (size == 64 ? ~0ull : ((1ull << size) - 1)) << offset;
+// Coherence order is the order of creation; of equal times, the order of the calls.
+inline void Insert(Line& line, Message& message) {
+  Message** link = &line.pending;
+  while (*link != nullptr && !(message.created < (*link)->created)) link = &(*link)->next;
+  message.next = *link;
+  *link = &message;
 }
 
 // memcpy for parts of a line; most are whole words or segments.

@@ -1,4 +1,4 @@
-// The accesses: splitting into lines, messages in and out, and the parking of readers.
+// The accesses that read, and those from outside; stores.cc has those that write.
 #include "sim/memory/memory.h"
 
 #include <algorithm>
@@ -9,7 +9,9 @@
 namespace ringpost::sim {
 
 Memory::Memory(const Engine& engine, const MemoryOptions& options)
-    : engine_(engine), options_(options) {}
+    : engine_(engine),
+      options_(options),
+      settle_delay_(options.mode == VisibilityMode::kAdversarial ? options.horizon : Duration()) {}
 
 Memory::~Memory() = default;
 
@@ -26,59 +28,6 @@ Line& Memory::LineAt(uint64_t address, uint32_t size, Home* home) {
   RINGPOST_CHECK(region != nullptr, "a thread accessed memory that nobody allocated");
   *home = region->home;
   return region->At(address);
-}
-
-namespace {
-
-// Calls `part(address, offset in its line, bytes)` for each line; most accesses have one.
-template <class F>
-void ForEachLine(uint64_t address, uint64_t size, F&& part) {
-  for (;;) {
-    const uint32_t offset = static_cast<uint32_t>(address % kLineBytes);
-    if (size <= kLineBytes - offset) [[likely]] {
-      part(address, offset, static_cast<uint32_t>(size));
-      return;
-    }
-    const uint32_t bytes = kLineBytes - offset;
-    part(address, offset, bytes);
-    address += bytes;
-    size -= bytes;
-  }
-}
-
-}  // namespace
-
-bool Memory::Write(const Access& access, const void* bytes, uint64_t size, Duration drain) {
-  if (size == 0) return true;
-  Region* region = space_.Find(access.address, size);
-  if (region == nullptr) return false;
-  const uint8_t* from = static_cast<const uint8_t*>(bytes);
-  ForEachLine(access.address, size, [&](uint64_t address, uint32_t offset, uint32_t part) {
-    Line& line = region->At(address);
-    Append(line, NewMessage(access, offset, part, from), region->home, drain);
-    from += part;
-  });
-  return true;
-}
-
-bool Memory::WriteFromDevice(const Access& access, const void* bytes, uint64_t size) {
-  if (size == 0) return true;
-  Region* region = space_.Find(access.address, size);
-  if (region == nullptr) return false;
-  const ReleasedRef& released = KnowledgeOf(access.agent);
-  const uint64_t stamp = agents_[access.agent].stamp;
-  const uint8_t* from = static_cast<const uint8_t*>(bytes);
-  ForEachLine(access.address, size, [&](uint64_t address, uint32_t offset, uint32_t part) {
-    Message* message = NewMessage(access, offset, part, from);
-    message->origin.stamp = stamp;
-    message->origin.released = released;
-    message->origin.self_scope = static_cast<int8_t>(ScopeIndex(Scope::kSystem));
-    message->origin.strong = true;
-    Append(region->At(address), message, region->home, {});
-    from += part;
-  });
-  agents_[access.agent].stamp = ++stamp_;
-  return true;
 }
 
 bool Memory::Read(const Access& access, void* bytes, uint64_t size) {
@@ -118,15 +67,16 @@ void Memory::Check(const Access& access, uint64_t size, const View* basis,
   }
 }
 
-Line* Memory::CopyLine(const Access& access, void* bytes, Home* home) {
+LinePlace Memory::CopyLine(const Access& access, void* bytes) {
   Region* region = space_.Find(access.address, kLineBytes);
-  if (region == nullptr) return nullptr;
+  if (region == nullptr) return {};
   Line& line = region->At(access.address);
-  *home = region->home;
   Settle(line);
   std::memcpy(bytes, line.data, kLineBytes);
-  if (line.pending != nullptr) OverlayPending(line, 0, kLineBytes, access, *home, false, bytes);
-  return &line;
+  if (line.pending != nullptr) {
+    OverlayPending(line, 0, kLineBytes, access, region->home, false, bytes);
+  }
+  return {&line, region->home};
 }
 
 // Lays what the reader reads over the settled bytes; the newest message among it, or null.
@@ -143,7 +93,7 @@ const Message* Memory::OverlayPending(Line& line, uint32_t offset, uint32_t size
   const uint64_t wanted = MaskOf(offset, size);
   const Message* read = nullptr;
   for (const Message* message = line.pending; message != nullptr; message = message->next) {
-    const uint64_t mask = message->origin.mask & wanted;
+    const uint64_t mask = message->origin.Mask() & wanted;
     if (mask == 0) continue;
     if (newest ? access.now < message->created
                : !Visible(*message, access.agent, home, access.now)) {
@@ -171,8 +121,9 @@ void Memory::See(const Line& line, uint64_t wanted, const Access& access, Home h
   Agent& agent = agents_[access.agent];
   for (; !visible.empty() && wanted != 0; visible.pop_back()) {
     const Message& message = *visible.back();
-    if ((message.origin.mask & wanted) == 0) continue;
-    wanted &= ~message.origin.mask;
+    const uint64_t mask = message.origin.Mask();
+    if ((mask & wanted) == 0) continue;
+    wanted &= ~mask;
     agent.known.See(message.id, message.created + options_.horizon, engine_.Now());
   }
   // A device passes on all it knows, which is now more.
@@ -190,21 +141,11 @@ void Memory::ReadStrong(Line& line, const Access& access, uint32_t size, Home ho
   }
   const uint64_t mask = MaskOf(offset, size);
   for (const OriginNode* node = &line.newest; node != nullptr; node = node->next) {
-    if ((node->origin.mask & mask) != 0) {
+    if ((node->mask & mask) != 0) {
       *source = node->origin;
       return;
     }
   }
-}
-
-void Memory::Store(const Access& access, uint64_t value, uint32_t size, Order order, Scope scope,
-                   Duration drain) {
-  Home home;
-  Line& line = LineAt(access.address, size, &home);
-  Message* message =
-      NewMessage(access, static_cast<uint32_t>(access.address % kLineBytes), size, &value);
-  if (scope != Scope::kThread) MakeStrong(message->origin, agents_[access.agent], order, scope);
-  Append(line, message, home, drain);
 }
 
 uint64_t Memory::Load(const Access& access, uint32_t size, Order order, Scope scope) {
@@ -229,37 +170,6 @@ uint64_t Memory::BeginModify(const Access& access, uint32_t size, Order order, S
     Acquire(access.agent, modified_, home, order, scope);
   }
   return value;
-}
-
-// Adds to `origin` what the store that was read carries.
-void Memory::ContinueRelease(Origin& origin) {
-  const Acquirable read{modified_.agent, modified_.stamp, modified_.released, modified_.self_scope,
-                        0};
-  if (read.released == nullptr && read.self_scope < 0) return;
-  if (read.released == origin.released && read.self_scope < 0) return;
-  std::array<View, kScopes> views;
-  if (origin.released != nullptr) views = origin.released->by_scope;
-  for (int scope = 0; scope < kScopes; ++scope) JoinCarried(views[scope], read, scope, false);
-  // Who takes turns has acquired what it reads here before: then this store carries no more.
-  const auto same = [](const View& a, const View& b) { return a.SameAs(b); };
-  if (origin.released != nullptr && std::ranges::equal(views, origin.released->by_scope, same)) {
-    return;
-  }
-  origin.released = new Released;
-  origin.released->by_scope = std::move(views);
-  origin.released->continues = true;
-}
-
-// A read-modify-write carries on the release sequence of what it read.
-void Memory::FinishModify(const Access& access, uint64_t value, uint32_t size, Order order,
-                          Scope scope) {
-  Home home;
-  Line& line = LineAt(access.address, size, &home);
-  Message* message =
-      NewMessage(access, static_cast<uint32_t>(access.address % kLineBytes), size, &value);
-  MakeStrong(message->origin, agents_[access.agent], order, scope);
-  if (modified_.strong) ContinueRelease(message->origin);
-  Append(line, message, home, {});
 }
 
 uint64_t Memory::CompareExchange(const Access& access, uint64_t expected, uint64_t desired,
@@ -289,7 +199,7 @@ bool Memory::Peek(uint64_t address, void* bytes, uint64_t size) {
     const Line& line = region->At(address);
     CopyPart(out, line.data + offset, part);
     for (const Message* message = line.pending; message != nullptr; message = message->next) {
-      const uint64_t mask = message->origin.mask & MaskOf(offset, part);
+      const uint64_t mask = message->origin.Mask() & MaskOf(offset, part);
       if (mask == 0) continue;
       const uint32_t first = static_cast<uint32_t>(std::countr_zero(mask));
       CopyPart(out + first - offset, message->data + first,

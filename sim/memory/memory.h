@@ -13,15 +13,15 @@
 // before the read, it is reported with both program points, whatever value luck gave.
 #pragma once
 
-#include <boost/circular_buffer.hpp>
 #include <deque>
-#include <memory>
 #include <vector>
 
 #include "sim/engine/engine.h"
 #include "sim/memory/access.h"
 #include "sim/memory/address_space.h"
 #include "sim/memory/checker.h"
+#include "sim/memory/item_pool.h"
+#include "sim/memory/recent_stores.h"
 
 namespace ringpost::sim {
 
@@ -50,14 +50,10 @@ class Memory {
   void Check(const Access& access, uint64_t size, const View* basis = nullptr,
              const ReadContext& context = {});
   // The same for one whole line, in two steps that look for it once: a device reads a WQE's block
-  // first and learns from it how much of it counts. Null outside allocated memory.
-  Line* CopyLine(const Access& access, void* bytes, Home* home);
+  // first and learns from it how much of it counts.
+  LinePlace CopyLine(const Access& access, void* bytes);
   // Whether the first `size` bytes of a line are known to be in order; if not, Check says more.
-  bool IsOrdered(const Line& line, uint32_t size, AgentId reader, Home home, const View& view) {
-    const Origin& only = line.newest.origin;
-    if (line.pending != nullptr || line.newest.next != nullptr) return false;
-    return (only.mask & MaskOf(0, size)) == 0 || Knows(view, reader, home, only);
-  }
+  bool IsOrdered(const LinePlace& place, uint32_t size, AgentId reader, const View& view) const;
   // Bytes that a device writes: visible to all at `access.now`; strong, so that a poller
   // synchronises with them.
   bool WriteFromDevice(const Access& access, const void* bytes, uint64_t size);
@@ -110,15 +106,18 @@ class Memory {
 
   // Parking. The watch is told each later time at which its agent may read another value.
   void SetWake(WakeFn wake) { wake_ = wake; }
-  Line& LineOf(uint64_t address) { return space_.Find(address, 1)->At(address); }
+  LinePlace PlaceOf(uint64_t address) {
+    Region* region = space_.Find(address, 1);
+    return {&region->At(address), region->home};
+  }
   void AddWatch(Watch& watch, Line& line);
   void RemoveWatch(Watch& watch);
   // The first time after `now` at which `agent` may read a message of this line that `matters`.
   template <class F>
-  Time NextChange(AgentId agent, const Line& line, Time now, F&& matters) const {
+  Time NextChange(AgentId agent, const LinePlace& place, Time now, F&& matters) const {
     Time next = Time::Never();
-    for (const Message* m = line.pending; m != nullptr; m = m->next) {
-      const Time from = VisibleFrom(*m, agent, m->home);
+    for (const Message* m = place.line->pending; m != nullptr; m = m->next) {
+      const Time from = VisibleFrom(*m, agent, place.home);
       if (now < from && matters(*m)) next = Earlier(next, from);
     }
     return next;
@@ -136,20 +135,20 @@ class Memory {
   void FinishModify(const Access& access, uint64_t value, uint32_t size, Order order, Scope scope);
   static void CollectKnowledge(Agent& agent);
   Line& LineAt(uint64_t address, uint32_t size, Home* home);
-  void AddMessages();
-  Message* NewMessage(const Access& access, uint32_t offset, uint32_t size, const void* bytes);
-  void Append(Line& line, Message* message, Home home, Duration drain);
+  template <class Carry>
+  void Put(const LinePlace& place, const Access& access, uint32_t size, const void* bytes,
+           Duration drain, Carry&& carry);
+  void TellWatchers(const LinePlace& place, const Message& message);
+  void SettleAtOnce(Line& line, Message& message);
   void Settle(Line& line) {
     if (line.pending != nullptr && !(engine_.Now() < line.pending->settles)) SettleFirst(line);
   }
   void SettleFirst(Line& line);
   void SettleRecent();
+  void Fold(Line& line, Time now);
   void Apply(Line& line, Message& message);
   void MakeRoom(OriginNode& newest, uint64_t mask);
-  OriginNode* NewOrigin();
   LineExtra& ExtraOf(Line& line);
-  void Free(Message* message);
-  Time SettleTime(const Message& message, Duration drain) const;
   bool Visible(const Message& message, AgentId reader, Home home, Time now) const;
   bool IsLocal(AgentId reader, Home home) const;
   bool Knows(const View& view, AgentId reader, Home home, const Origin& origin) const;
@@ -176,6 +175,7 @@ class Memory {
 
   const Engine& engine_;
   MemoryOptions options_;
+  const Duration settle_delay_;  // of the modes that do not look at what drains
   AddressSpace space_;
   Checker checker_;
   std::vector<Agent> agents_;
@@ -188,13 +188,11 @@ class Memory {
   WakeFn wake_ = nullptr;
   uint64_t stamp_ = 1;
   uint64_t message_id_ = 0;
-  boost::circular_buffer<RecentStore> recent_{64};
+  RecentStores recent_;
   Time next_settles_ = Time::Never();  // of the first of them
   std::deque<LineExtra> extras_{1};    // number 0 is nobody's
-  Message* free_messages_ = nullptr;
-  OriginNode* free_origins_ = nullptr;
-  std::vector<std::unique_ptr<Message[]>> message_blocks_;
-  std::vector<std::unique_ptr<OriginNode[]>> origin_blocks_;
+  ItemPool<Message, 1024> messages_;
+  ItemPool<OriginNode, 1024> origins_;
 };
 
 }  // namespace ringpost::sim

@@ -7,6 +7,8 @@
 
 namespace ringpost::sim {
 
+Released::~Released() = default;
+
 bool Memory::IsLocal(AgentId reader, Home home) const {
   return home.kind == HomeKind::kGpu && home.node == agents_[reader].place.node;
 }
@@ -286,12 +288,19 @@ void Memory::Barrier(const std::vector<AgentId>& agents, Key group) {
   }
 }
 
+bool Memory::IsOrdered(const LinePlace& place, uint32_t size, AgentId reader,
+                       const View& view) const {
+  const OriginNode& only = place.line->newest;
+  if (place.line->pending != nullptr || only.next != nullptr) return false;
+  return (only.mask & MaskOf(0, size)) == 0 || Knows(view, reader, place.home, only.origin);
+}
+
 void Memory::CheckRead(const Line& line, uint64_t mask, const Access& access, Home home,
                        const View& view, const ReadContext& context) {
   if (line.pending == nullptr && line.newest.next == nullptr) {
-    const Origin& only = line.newest.origin;
-    if ((only.mask & mask) != 0 && !Knows(view, access.agent, home, only)) {
-      Report(only, access, home, context);
+    const OriginNode& only = line.newest;
+    if ((only.mask & mask) != 0 && !Knows(view, access.agent, home, only.origin)) {
+      Report(only.origin, access, home, context);
     }
     return;
   }
@@ -303,13 +312,13 @@ void Memory::CheckRead(const Line& line, uint64_t mask, const Access& access, Ho
   }
   while (count > 0 && mask != 0) {
     const Origin& origin = messages[--count]->origin;
-    if ((origin.mask & mask) == 0) continue;
-    mask &= ~origin.mask;
+    if ((origin.Mask() & mask) == 0) continue;
+    mask &= ~origin.Mask();
     if (!Knows(view, access.agent, home, origin)) Report(origin, access, home, context);
   }
   for (const OriginNode* node = &line.newest; node != nullptr && mask != 0; node = node->next) {
-    if ((node->origin.mask & mask) == 0) continue;
-    mask &= ~node->origin.mask;
+    if ((node->mask & mask) == 0) continue;
+    mask &= ~node->mask;
     if (!Knows(view, access.agent, home, node->origin)) {
       Report(node->origin, access, home, context);
     }
@@ -338,7 +347,7 @@ uint32_t Memory::LegalDepth(AgentId agent, uint64_t address, Time now) {
   const uint64_t bit = address % kLineBytes;
   uint32_t depth = 0;
   for (const Message* message = line.pending; message != nullptr; message = message->next) {
-    if (now < message->created || ((message->origin.mask >> bit) & 1) == 0) continue;
+    if (now < message->created || ((message->origin.Mask() >> bit) & 1) == 0) continue;
     const View& view = agents_[agent].known;
     const bool must_know = Knows(view, agent, home, message->origin) ||
                            view.HasSeen(message->id, IsLocal(agent, home));

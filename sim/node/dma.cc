@@ -123,9 +123,9 @@ bool NicNode::Read(uint32_t qpn, uint64_t address, void* bytes, uint64_t size) {
   count_.dma_read_bytes += size;
   const Access access{LaneOf(qpn).agent, address, engine_.Now(), {}};
   if (size != kLineBytes || address % kLineBytes != 0) return memory_.Copy(access, bytes, size);
-  last_line_ = memory_.CopyLine(access, bytes, &last_home_);
+  last_block_ = memory_.CopyLine(access, bytes);
   last_address_ = address;
-  return last_line_ != nullptr;
+  return last_block_.line != nullptr;
 }
 
 void NicNode::Consume(uint32_t qpn, Purpose purpose, uint64_t index, uint64_t address,
@@ -133,8 +133,9 @@ void NicNode::Consume(uint32_t qpn, Purpose purpose, uint64_t index, uint64_t ad
   if (!memory_.Reports().On() || (read_ahead_ && purpose == Purpose::kPayload)) return;
   const Lane& lane = LaneOf(qpn);
   const View* basis = fetching_ != nullptr ? &fetching_->basis : nullptr;
-  if (last_line_ != nullptr && address == last_address_ && size <= kLineBytes && basis != nullptr &&
-      memory_.IsOrdered(*last_line_, static_cast<uint32_t>(size), lane.agent, last_home_, *basis)) {
+  if (last_block_.line != nullptr && address == last_address_ && size <= kLineBytes &&
+      basis != nullptr &&
+      memory_.IsOrdered(last_block_, static_cast<uint32_t>(size), lane.agent, *basis)) {
     return;
   }
   if (purpose == Purpose::kRecord) {

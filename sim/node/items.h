@@ -2,9 +2,8 @@
 #pragma once
 
 #include <array>
-#include <memory>
-#include <vector>
 
+#include "sim/memory/item_pool.h"
 #include "sim/memory/memory.h"
 #include "sim/nic/qp_context.h"
 #include "sim/wire/packet.h"
@@ -46,34 +45,6 @@ struct CqeItem {
   Lane* lane = nullptr;
   uint64_t address = 0;
   std::array<uint8_t, abi::kCqeBytes> bytes{};
-};
-
-// Items that are taken and given back, never destroyed in between: a packet keeps the capacity of
-// its payload.
-template <class T>
-class ItemPool {
- public:
-  T& Take() {
-    if (free_ == nullptr) {
-      blocks_.push_back(std::make_unique<T[]>(kBlock));
-      for (size_t i = 0; i < kBlock; ++i) {
-        blocks_.back()[i].next = free_;
-        free_ = &blocks_.back()[i];
-      }
-    }
-    T& item = *free_;
-    free_ = item.next;
-    return item;
-  }
-  void Give(T& item) {
-    item.next = free_;
-    free_ = &item;
-  }
-
- private:
-  static constexpr size_t kBlock = 64;
-  std::vector<std::unique_ptr<T[]>> blocks_;
-  T* free_ = nullptr;
 };
 
 }  // namespace ringpost::sim

@@ -159,10 +159,9 @@ class NicNode final : private Dma {
   bool transmit_timed_ = false;
   uint32_t transmit_event_ = 0;
   DoorbellItem* fetching_ = nullptr;
-  bool read_ahead_ = false;    // the payload that is read now was checked when its WQE was fetched
-  Line* last_line_ = nullptr;  // the block read last, at last_address_
+  bool read_ahead_ = false;  // the payload that is read now was checked when its WQE was fetched
+  LinePlace last_block_;     // the one read last, at last_address_
   uint64_t last_address_ = 0;
-  Home last_home_;
   Time dma_time_;  // when the access of the stage that runs takes effect
 };
 
