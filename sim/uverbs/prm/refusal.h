@@ -27,7 +27,6 @@ enum class Status : uint8_t {
 // X(name, status, syndrome, text)
 #define RINGPOST_REFUSALS(X)                                                                 \
   X(kNone, kOk, 0, "done")                                                                   \
-  X(kInjected, kInternal, 0x520001, "it was told to fail")                                   \
   X(kUnknownOpcode, kBadOperation, 0x520010, "no such command")                              \
   X(kUnknownCapGroup, kBadParameter, 0x520011, "no such group of capabilities")              \
   X(kUnknownOpMod, kBadParameter, 0x520012, "op_mod has no such meaning here")               \
