@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(AWriteBetweenQpsMadeByMailboxesArrivesAndCompletes) {
     sender.Post(pair.Write(1000));
     BOOST_TEST(pair.Same(1000));
     const abi::Cqe& cqe = pair.CqeAt(0);
-    BOOST_TEST(int{cqe.op_own} >> 4 == int{static_cast<uint8_t>(abi::CqeOpcode::kRequester)});
+    BOOST_TEST((int{cqe.op_own} >> 4) == int{static_cast<uint8_t>(abi::CqeOpcode::kRequester)});
     BOOST_TEST(abi::Swap16(cqe.wqe_counter) == 0u);
     BOOST_TEST(abi::Swap32(cqe.srqn_uidx) == 0x123456u);
     const Answer now = pair.bench.Run(Opcode::kQueryQp, sender.qpn);
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(AFailedQpIsReadBackInErrorAndGoesOnAfterAReset) {
   sender.Post(WqeBytes(abi::Opcode::kRdmaWrite, kSignalled)
                   .Remote(pair.Target(), pair.key + 1)
                   .Data(8, pair.key, pair.Source()));
-  BOOST_TEST(int{pair.CqeAt(0).op_own} >> 4 == 0xd);
+  BOOST_TEST((int{pair.CqeAt(0).op_own} >> 4) == 0xd);
   BOOST_TEST(pair.bench.Run(Opcode::kQueryQp, sender.qpn)[In(qpc::kAt, qpc::kState)] == 6u);
   BOOST_TEST(pair.bench.Run(Opcode::k2Rst, sender.qpn).Ok());
   std::memset(pair.bench.Bytes(0x200), 0, 8);
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(ADciWritesThroughADct) {
                   .Remote(pair.Target(), pair.key)
                   .Data(300, pair.key, pair.Source()));
   BOOST_TEST(pair.Same(300));
-  BOOST_TEST(int{pair.CqeAt(0).op_own} >> 4 == 0);
+  BOOST_TEST((int{pair.CqeAt(0).op_own} >> 4) == 0);
 }
 
 // Receives first, sends behind them, in one umem.
