@@ -15,6 +15,7 @@ struct CqConfig {
   uint64_t record = 0;   // consumer index and arm word; 0 if nothing reads them
   bool collapsed = false;
   bool overrun_ignore = false;
+  uint32_t entry_bytes = 64;  // or 128: a CQE is its upper half
 };
 
 enum class Arm : uint8_t { kNone, kAny, kSolicited };
@@ -27,6 +28,7 @@ struct CompletionQueue {
   bool failed = false;    // overrun
   Arm arm = Arm::kNone;
   uint32_t last_solicited = 0;    // producer after the last solicited CQE
+  uint32_t last_notified = 0;     // producer at the last event: CQC.last_notified_index
   uint32_t users = 0;             // QPs
   std::vector<uint32_t> waiters;  // QPNs with a WAIT for it
 };

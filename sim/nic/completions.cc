@@ -23,36 +23,41 @@ void SetError(abi::Cqe& cqe, abi::Syndrome syndrome, uint8_t vendor) {
 
 }  // namespace
 
-bool Rnic::HasRoom(QpContext& qp, CompletionQueue& cq) {
+bool Rnic::HasRoom(uint32_t qpn, CompletionQueue& cq) {
   if (cq.config.overrun_ignore || cq.config.record == 0) return true;
   if (cq.producer - cq.consumer < cq.config.entries) return true;
   uint32_t word = 0;
-  if (!dma_.ReadRecord(qp.qpn, cq.config.record + kRecordConsumer, &word)) return false;
+  if (!dma_.ReadRecord(qpn, cq.config.record + kRecordConsumer, &word)) return false;
   const uint32_t consumer = WidenIndex(abi::Swap32(word) & 0xffffff, cq.producer);
   if (cq.producer - consumer <= cq.config.entries) cq.consumer = consumer;
   return cq.producer - cq.consumer < cq.config.entries;
+}
+
+// Writes the next entry, which is free.
+void Rnic::PutCqe(uint32_t qpn, CompletionQueue& cq, abi::Cqe& cqe, abi::CqeOpcode opcode,
+                  uint8_t flags) {
+  const uint32_t count = cq.config.entries, bytes = cq.config.entry_bytes;
+  const uint8_t owner = (cq.producer & count) != 0 ? 1 : 0;
+  cqe.op_own = static_cast<uint8_t>((static_cast<uint8_t>(opcode) << 4) | flags | owner);
+  const uint64_t slot = cq.config.collapsed ? 0 : cq.producer & (count - 1);
+  ++cq.producer;
+  ++counters_.cqes;
+  dma_.WriteCqe(qpn, cq.config.ring + slot * bytes + (bytes - abi::kCqeBytes), &cqe);
 }
 
 // False if the CQ cannot take it: the QP is to enter ERR.
 bool Rnic::WriteCqe(QpContext& qp, CompletionQueue& cq, abi::Cqe& cqe, abi::CqeOpcode opcode,
                     bool solicited) {
   if (cq.failed) return false;
-  if (!HasRoom(qp, cq)) {
+  if (!HasRoom(qp.qpn, cq)) {
     cq.failed = true;
     ++counters_.cq_overruns;
     events_.push_back({EventKind::kCqError, cq.cqn});
     return false;
   }
-  const uint32_t count = cq.config.entries;
-  const uint8_t owner = (cq.producer & count) != 0 ? 1 : 0;
   const bool error = opcode >= abi::CqeOpcode::kRequesterError;
   cqe.srqn_uidx = abi::Swap32(UserIndex(qp));
-  cqe.op_own = static_cast<uint8_t>((static_cast<uint8_t>(opcode) << 4) |
-                                    (solicited && !error ? kSolicitedBit : 0) | owner);
-  const uint64_t slot = cq.config.collapsed ? 0 : cq.producer & (count - 1);
-  ++cq.producer;
-  ++counters_.cqes;
-  dma_.WriteCqe(qp.qpn, cq.config.ring + slot * abi::kCqeBytes, &cqe);
+  PutCqe(qp.qpn, cq, cqe, opcode, solicited && !error ? kSolicitedBit : 0);
   if (solicited) cq.last_solicited = cq.producer;
   if (cq.arm != Arm::kNone) Notify(cq, solicited);
   if (!cq.waiters.empty()) {
@@ -65,6 +70,7 @@ bool Rnic::WriteCqe(QpContext& qp, CompletionQueue& cq, abi::Cqe& cqe, abi::CqeO
 void Rnic::Notify(CompletionQueue& cq, bool solicited) {
   if (cq.arm == Arm::kSolicited && !solicited) return;
   cq.arm = Arm::kNone;
+  cq.last_notified = cq.producer;
   events_.push_back({EventKind::kCompletion, cq.cqn});
 }
 
@@ -132,8 +138,10 @@ void Rnic::RingArm(uint64_t value) {
   if (cq == nullptr) return;
   const ArmWord word = DecodeArm(abi::Swap32(static_cast<uint32_t>(value)));
   cq->arm = word.arm;
-  // What came since software looked is notified at once.
-  const uint32_t consumer = WidenIndex(word.consumer, cq->producer);
+  // What came since software looked, and since the last event, is notified at once: of what an
+  // event has told, also if software arms before it looks, none tells again.
+  uint32_t consumer = WidenIndex(word.consumer, cq->producer);
+  if (static_cast<int32_t>(cq->last_notified - consumer) > 0) consumer = cq->last_notified;
   const uint32_t newest = word.arm == Arm::kAny ? cq->producer : cq->last_solicited;
   if (static_cast<int32_t>(newest - consumer) > 0) Notify(*cq, true);
 }

@@ -1,18 +1,17 @@
 #include "sim/nic/protection.h"
 
-#include <cstddef>
-
 namespace ringpost::sim {
 namespace {
 
-constexpr size_t kKeys = 1 << 16;
+bool Wraps(const MemoryRegion& region) {
+  return region.bytes == 0 || region.iova + (region.bytes - 1) < region.iova ||
+         region.address + (region.bytes - 1) < region.address;
+}
 
 }  // namespace
 
-uint32_t Protection::Register(const MemoryRegion& region) {
-  const bool wraps = region.bytes == 0 || region.iova + (region.bytes - 1) < region.iova ||
-                     region.address + (region.bytes - 1) < region.address;
-  if (wraps || !HasPd(region.pd)) return 0;
+uint32_t Protection::Register(const MemoryRegion& region, int variant) {
+  if (Wraps(region) || !HasPd(region.pd)) return 0;
   uint32_t index = 0;
   if (entries_.size() < kKeys) {
     index = static_cast<uint32_t>(entries_.size());
@@ -24,6 +23,7 @@ uint32_t Protection::Register(const MemoryRegion& region) {
   } else {
     return 0;
   }
+  if (variant >= 0) entries_[index].variant = static_cast<uint8_t>(variant);
   UsePd(region.pd);
   return (uint32_t{slot_} << 24) | (index << 8) | entries_[index].variant;
 }
@@ -41,6 +41,15 @@ bool Protection::Deregister(uint32_t key) {
   entry->valid = false;
   LeavePd(entry->region.pd);
   free_.push_back((key >> 8) & 0xffff);
+  return true;
+}
+
+bool Protection::Change(uint32_t key, const MemoryRegion& region) {
+  Entry* entry = Find(key);
+  if (entry == nullptr || Wraps(region) || !HasPd(region.pd)) return false;
+  UsePd(region.pd);
+  LeavePd(entry->region.pd);
+  entry->region = region;
   return true;
 }
 

@@ -31,17 +31,19 @@ bool ReceiveQueue::Load(Dma& dma, uint32_t qpn, uint32_t index, List* list) cons
   return true;
 }
 
+bool ReceiveQueue::Refresh(Dma& dma, uint32_t qpn) {
+  uint32_t word = 0;
+  if (!dma.ReadRecord(qpn, config_.record, &word)) return false;
+  const uint32_t posted = abi::Swap32(word) & 0xffff;
+  // A count that is behind, or further ahead than the ring is long, cannot be meant.
+  if (((posted - taken_) & 0xffff) > config_.wqes) return false;
+  posted_ = posted;
+  return true;
+}
+
 bool ReceiveQueue::Take(Dma& dma, uint32_t qpn, ReceiveWqe* wqe) {
   if (!Exists()) return false;
-  if (Available() == 0) {
-    uint32_t word = 0;
-    if (!dma.ReadRecord(qpn, config_.record, &word)) return false;
-    const uint32_t posted = abi::Swap32(word) & 0xffff;
-    // A count that is behind, or further ahead than the ring is long, cannot be meant.
-    if (((posted - taken_) & 0xffff) > config_.wqes) return false;
-    posted_ = posted;
-    if (Available() == 0) return false;
-  }
+  if (Available() == 0 && (!Refresh(dma, qpn) || Available() == 0)) return false;
   const uint32_t index = (config_.linked ? next_ : taken_) & (config_.wqes - 1);
   List list;
   if (!Load(dma, qpn, index, &list)) return false;

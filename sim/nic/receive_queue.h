@@ -37,6 +37,8 @@ class ReceiveQueue {
   bool Exists() const { return config_.wqes != 0; }
   void Reset() { taken_ = posted_ = next_ = 0; }
 
+  // Reads how many are posted. False if that cannot be meant.
+  bool Refresh(Dma& dma, uint32_t qpn);
   // Takes the next posted WQE on behalf of QP `qpn`.
   bool Take(Dma& dma, uint32_t qpn, ReceiveWqe* wqe);
   // Places `bytes` of a message at `offset` of the WQE's list.
@@ -66,6 +68,15 @@ class ReceiveQueue {
   uint32_t taken_ = 0;   // 16 bits
   uint32_t posted_ = 0;  // 16 bits
   uint32_t next_ = 0;    // where the linked list goes on
+};
+
+// A queue that QPs share.
+struct Srq {
+  uint32_t srqn = 0;
+  uint32_t pd = 0;
+  uint32_t limit = 0;  // software is to hear when fewer are posted; 0: no more
+  uint32_t users = 0;  // QPs
+  ReceiveQueue queue;
 };
 
 }  // namespace ringpost::sim

@@ -47,18 +47,22 @@ class Rnic {
   Created CreateSrq(uint32_t pd, const ReceiveQueueConfig& config);
   Created CreateQp(const RnicQpConfig& config);
   std::string DestroyCq(uint32_t cqn);
+  // From now on CQEs go to another ring; the last one of the old ring says so (PRM "RESIZE_CQ").
+  std::string ResizeCq(uint32_t cqn, uint64_t ring, uint32_t entries);
   std::string DestroySrq(uint32_t srqn);
   std::string DestroyQp(uint32_t qpn);
   // Empty if done. `attributes.state` counts if kAttrState is in the mask.
   std::string ModifyQp(uint32_t qpn, const QpAttributes& attributes, uint32_t mask);
   // What was set, with the state and PSNs of now.
   QpAttributes QueryQp(const QpContext& qp) const;
+  // An event, once, when fewer than `limit` receives are left; 0: none.
   void ArmSrqLimit(uint32_t srqn, uint32_t limit);
   QpContext* FindQp(uint32_t qpn) {
     const uint32_t index = (qpn & 0xffff) - kFirstQpn;
     return (qpn >> 16) == config_.slot && index < qps_.size() ? qps_[index].get() : nullptr;
   }
   CompletionQueue* FindCq(uint32_t cqn) { return cqn < cqs_.size() ? cqs_[cqn].get() : nullptr; }
+  const Srq* FindSrq(uint32_t n) const { return n < srqs_.size() ? srqs_[n].get() : nullptr; }
   // WQE number `failure.wqe` of the QP, in order of fetch, fails.
   void InjectFailure(QpContext& qp, const InjectedFailure& failure) {
     qp.injected.push_back(failure);
@@ -88,13 +92,6 @@ class Rnic {
   static constexpr uint32_t kFirstQpn = 0x100;
 
  private:
-  struct Srq {
-    uint32_t srqn = 0;
-    uint32_t pd = 0;
-    uint32_t limit = 0;
-    uint32_t users = 0;
-    ReceiveQueue queue;
-  };
   // A request that is refused: the NAK, and what becomes of a receive that it has taken.
   struct Refusal {
     uint8_t nak;
@@ -182,7 +179,9 @@ class Rnic {
   void WriteReceiveError(QpContext& qp, uint16_t index, abi::Syndrome syndrome, uint8_t vendor);
   bool WriteCqe(QpContext& qp, CompletionQueue& cq, abi::Cqe& cqe, abi::CqeOpcode opcode,
                 bool solicited);
-  bool HasRoom(QpContext& qp, CompletionQueue& cq);
+  bool HasRoom(uint32_t qpn, CompletionQueue& cq);
+  void PutCqe(uint32_t qpn, CompletionQueue& cq, abi::Cqe& cqe, abi::CqeOpcode opcode,
+              uint8_t flags);
   void Notify(CompletionQueue& cq, bool solicited);
 
   RnicConfig config_;

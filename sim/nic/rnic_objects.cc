@@ -51,6 +51,9 @@ std::string CheckStride(uint32_t stride, uint32_t limit) {
 Created Rnic::CreateCq(const CqConfig& config) {
   std::string refusal = CheckRing("a CQ size of", config.entries, config_.limits.cq_entries);
   if (!refusal.empty()) return {0, refusal};
+  if (config.entry_bytes != abi::kCqeBytes && config.entry_bytes != 2 * abi::kCqeBytes) {
+    return {0, "a CQE size of " + std::to_string(config.entry_bytes) + " is none of 64 and 128"};
+  }
   const size_t place = FreePlace(cqs_, config_.limits.cqs);
   if (place == 0) return {0, Exhausted("a CQ count of", config_.limits.cqs)};
   cqs_[place] = std::make_unique<CompletionQueue>();
@@ -187,14 +190,34 @@ std::string Rnic::DestroyQp(uint32_t qpn) {
   return {};
 }
 
+std::string Rnic::ResizeCq(uint32_t cqn, uint64_t ring, uint32_t entries) {
+  CompletionQueue* cq = FindCq(cqn);
+  if (cq == nullptr) return "CQ " + std::to_string(cqn) + " does not exist";
+  std::string refusal = CheckRing("a CQ size of", entries, config_.limits.cq_entries);
+  if (!refusal.empty()) return refusal;
+  if (!HasRoom(cq->cqn, *cq)) return "CQ " + std::to_string(cqn) + " is full";
+  if (cq->producer - cq->consumer + 1 >= entries) {
+    return "CQ " + std::to_string(cqn) + " has more entries than that";
+  }
+  abi::Cqe last{};
+  PutCqe(cq->cqn, *cq, last, abi::CqeOpcode::kResize, 0);
+  cq->config.ring = ring;
+  cq->config.entries = entries;
+  return {};
+}
+
 void Rnic::ArmSrqLimit(uint32_t srqn, uint32_t limit) {
-  if (srqn < srqs_.size() && srqs_[srqn] != nullptr) srqs_[srqn]->limit = limit;
+  if (srqn >= srqs_.size() || srqs_[srqn] == nullptr) return;
+  srqs_[srqn]->limit = limit;
+  CheckSrqLimit(srqn);
 }
 
 // Fewer receives than software wanted to hear of are left: said once.
 void Rnic::CheckSrqLimit(uint32_t srqn) {
   Srq& srq = *srqs_[srqn];
   if (srq.limit == 0) return;
+  // What is known may be old: software has posted since.
+  if (srq.queue.Available() < srq.limit) srq.queue.Refresh(dma_, 0);
   if (srq.queue.Available() >= srq.limit) return;
   srq.limit = 0;
   events_.push_back({EventKind::kSrqLimit, srqn});

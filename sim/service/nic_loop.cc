@@ -43,7 +43,7 @@ Created NicLoop::CreateQp(const RnicQpConfig& config, uint64_t page) {
   if (index >= lanes_.size()) lanes_.resize(index + 1);
   lanes_[index] = std::make_unique<Lane>();
   lanes_[index]->qp = nic_.FindQp(created.number);
-  pages_.BindQp(page, created.number);
+  if (page != 0) pages_.BindQp(page, created.number);
   return created;
 }
 
@@ -77,6 +77,11 @@ std::string NicLoop::DestroyCq(uint32_t cqn) {
   std::string refusal = nic_.DestroyCq(cqn);
   if (refusal.empty()) pages_.UnbindCq(cqn);
   return refusal;
+}
+
+void NicLoop::ArmSrqLimit(uint32_t srqn, uint32_t limit) {
+  nic_.ArmSrqLimit(srqn, limit);
+  TakeEvents();
 }
 
 NicLoop::Lane* NicLoop::FindLane(uint32_t qpn) {

@@ -15,7 +15,6 @@ namespace {
 
 // Idle turns before the thread gives its core away.
 constexpr uint32_t kEagerTurns = 64;
-constexpr uint32_t kTurnsBeforeSleep = 1000;
 
 std::string Pin(std::thread& thread, int core) {
   cpu_set_t cores;
@@ -110,7 +109,7 @@ void NicService::RunCommands() {
 void NicService::Rest(uint32_t idle_turns, NicLoop::Time now) {
   if (options_.idle == Idle::kSpin || idle_turns < kEagerTurns) {
     SpinPause();
-  } else if (options_.idle == Idle::kYield || idle_turns < kTurnsBeforeSleep) {
+  } else if (options_.idle == Idle::kYield || idle_turns < options_.turns_before_sleep) {
     sched_yield();
   } else {
     const auto timer = std::max(loop_.NextTimer() - now, std::chrono::nanoseconds(1));

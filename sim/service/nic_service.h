@@ -30,6 +30,8 @@ struct ServiceOptions {
   Idle idle = Idle::kYield;
   int core = -1;  // the only one it may use; -1: any
   std::chrono::nanoseconds sleep{50'000};
+  // kSleep: idle turns before it does; until then it yields its core, but for the first 64.
+  uint32_t turns_before_sleep = 1000;
   NicLoop::OnEvent on_event = {};  // on the NIC's thread
   LoopOverlay overlay = {};
 };

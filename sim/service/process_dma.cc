@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <cstring>
 
+#include "transport/abi/byte_order.h"
 #include "transport/abi/cqe.h"
 
 namespace ringpost::sim::service {
@@ -35,6 +38,21 @@ void InPieces(uint64_t address, uint64_t size, Move&& move) {
       done += 1;
     }
   }
+}
+
+constexpr uint32_t kTimestamp = offsetof(abi::Cqe, timestamp);
+
+// Of an error the timestamp's place holds syndromes.
+bool IsError(const uint8_t* cqe) {
+  const int opcode = cqe[offsetof(abi::Cqe, op_own)] >> 4;
+  return opcode >= static_cast<int>(abi::CqeOpcode::kRequesterError);
+}
+
+// As a CQE has it: big endian.
+uint64_t Now() {
+  const auto time = std::chrono::steady_clock::now().time_since_epoch();
+  const auto count = std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
+  return abi::Swap64(static_cast<uint64_t>(count));
 }
 
 template <class T>
@@ -135,9 +153,11 @@ bool ProcessDma::WriteCqe(uint32_t qpn, uint64_t address, const void* cqe) {
 bool ProcessDma::StoreCqe(uint64_t address, const void* cqe) {
   if (address % abi::kCqeBytes != 0 || !Check(address, abi::kCqeBytes)) return false;
   const auto* bytes = static_cast<const uint8_t*>(cqe);
+  const bool stamped = stamps_ && !IsError(bytes);
   uint64_t word = 0;
   for (uint32_t at = 0; at < abi::kCqeTailOffset; at += sizeof(word)) {
     std::memcpy(&word, bytes + at, sizeof(word));
+    if (stamped && at == kTimestamp) word = Now();
     WordAt<uint64_t>(address + at).store(word, std::memory_order_relaxed);
   }
   std::memcpy(&word, bytes + abi::kCqeTailOffset, sizeof(word));

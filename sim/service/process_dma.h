@@ -27,6 +27,8 @@ class ProcessDma final : public Dma {
   using Gate = std::function<void(uint32_t qpn, uint64_t address, const void* cqe)>;
   void SetGate(Gate gate) { gate_ = std::move(gate); }
   bool StoreCqe(uint64_t address, const void* cqe);
+  // CQEs carry the time at which they are written: nanoseconds of the steady clock. Off by default.
+  void StampCqes() { stamps_ = true; }
 
   bool ReadRecord(uint32_t qpn, uint64_t address, uint32_t* word) override;
   bool Read(uint32_t qpn, uint64_t address, void* bytes, uint64_t size) override;
@@ -55,6 +57,7 @@ class ProcessDma final : public Dma {
   mutable Range last_;         // found last
   uint64_t refused_ = 0;
   Gate gate_;
+  bool stamps_ = false;
 };
 
 }  // namespace ringpost::sim::service

@@ -20,6 +20,7 @@ enum class CqeOpcode : uint8_t {
   kResponderSend = 0x2,
   kResponderSendImm = 0x3,
   kResponderSendInvalidate = 0x4,
+  kResize = 0x5,  // the last of a ring: later ones are in another
   kRequesterError = 0xd,
   kResponderError = 0xe,
   kInvalid = 0xf,

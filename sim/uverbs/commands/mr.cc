@@ -1,0 +1,232 @@
+// Memory regions: of the program's memory, or of a dma-buf.
+#include <fcntl.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <rdma/ib_user_verbs.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "sim/nic/protection.h"
+#include "sim/uverbs/commands/destroy.h"
+#include "sim/uverbs/commands/tables.h"
+#include "sim/uverbs/real_calls.h"
+
+namespace ringpost::sim::uverbs {
+namespace {
+
+using service::NicLoop;
+
+constexpr uint64_t kPage = 4096;
+constexpr uint32_t kRights =
+    kMayWriteLocally | kMayWriteRemotely | kMayReadRemotely | kMayUseAtomics;
+// Bits that change nothing here: pages are found whatever their size, and names may start at 0.
+constexpr uint32_t kHarmless =
+    IB_UVERBS_ACCESS_ZERO_BASED | IB_UVERBS_ACCESS_HUGETLB | IB_UVERBS_ACCESS_OPTIONAL_RANGE;
+
+// As ib_check_mr_access has it.
+int CheckAccess(uint32_t access) {
+  if ((access & IB_UVERBS_ACCESS_ON_DEMAND) != 0) return EOPNOTSUPP;
+  if ((access & IB_UVERBS_ACCESS_MW_BIND) != 0) return EOPNOTSUPP;
+  if ((access & ~(kRights | kHarmless)) != 0) return EINVAL;
+  constexpr uint32_t kNeedLocalWrite =
+      IB_UVERBS_ACCESS_REMOTE_WRITE | IB_UVERBS_ACCESS_REMOTE_ATOMIC;
+  const bool local = (access & IB_UVERBS_ACCESS_LOCAL_WRITE) != 0;
+  return (access & kNeedLocalWrite) != 0 && !local ? EINVAL : 0;
+}
+
+// Makes the pages present, as a driver that pins them does. EFAULT where there is none.
+int Populate(uint64_t address, uint64_t bytes, uint32_t access) {
+  if (bytes == 0 || address + bytes < address) return EINVAL;
+  const uint64_t begin = address & ~(kPage - 1);
+  const uint64_t end = (address + bytes + kPage - 1) & ~(kPage - 1);
+  const bool writes = (access & IB_UVERBS_ACCESS_LOCAL_WRITE) != 0;
+  void* pages = reinterpret_cast<void*>(begin);
+  if (madvise(pages, end - begin, writes ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0) return 0;
+  if (errno == ENOMEM || errno == EFAULT) return EFAULT;
+  // Kernels before 5.14, and mappings of devices: there at least.
+  return msync(pages, end - begin, MS_ASYNC) == 0 ? 0 : EFAULT;
+}
+
+MemoryRegion RegionOf(const Mr& mr, const Pd& pd) {
+  return {mr.iova, mr.address, mr.bytes, pd.number, static_cast<uint8_t>(mr.access & kRights)};
+}
+
+// Registers what `mr` says; on success it has its key.
+int Register(Context& context, Mr& mr) {
+  const Pd* pd = context.pds.Find(mr.pd);
+  if (pd == nullptr) return EINVAL;
+  const MemoryRegion region = RegionOf(mr, *pd);
+  const bool ran = context.Nic().Call([&](NicLoop& loop) {
+    mr.key = loop.Function().Keys().Register(region);
+    if (mr.key != 0) loop.Memory().Allow(mr.address, mr.bytes);
+  });
+  if (!ran) return EIO;
+  return mr.key == 0 ? ENOMEM : 0;
+}
+
+void Release(Context& context, const Mr& mr) {
+  context.Nic().Call([&](NicLoop& loop) {
+    loop.Function().Keys().Deregister(mr.key);
+    loop.Memory().Forbid(mr.address, mr.bytes);
+  });
+  if (mr.mapping != nullptr) munmap(mr.mapping, mr.mapping_bytes);
+}
+
+int RegisterMemory(Context& context, Mr mr, uint32_t* handle, uint32_t* key) {
+  int error = CheckAccess(mr.access);
+  if (error == 0) error = Populate(mr.address, mr.bytes, mr.access);
+  if (error == 0) error = Register(context, mr);
+  if (error != 0) return error;
+  *key = mr.key;
+  *handle = context.mrs.Add(std::make_unique<Mr>(mr));
+  return 0;
+}
+
+int RegisterByCommand(Context& context, const Command& command) {
+  const auto request = Read<ib_uverbs_reg_mr>(command.in);
+  if ((request.start & (kPage - 1)) != (request.hca_va & (kPage - 1))) return EINVAL;
+  Mr mr;
+  mr.pd = request.pd_handle;
+  mr.iova = request.hca_va;
+  mr.address = request.start;
+  mr.bytes = request.length;
+  mr.access = request.access_flags;
+  uint32_t handle = 0, key = 0;
+  const int error = RegisterMemory(context, mr, &handle, &key);
+  if (error != 0) return error;
+  const uint32_t words[] = {handle, key, key};
+  Write(command.out, words);
+  return 0;
+}
+
+// The key of `old` stands for `mr` from now on.
+int Change(Context& context, const Mr& old, const Mr& mr) {
+  const Pd* pd = context.pds.Find(mr.pd);
+  if (pd == nullptr) return EINVAL;
+  bool changed = false;
+  const bool ran = context.Nic().Call([&](NicLoop& loop) {
+    changed = loop.Function().Keys().Change(old.key, RegionOf(mr, *pd));
+    if (!changed) return;
+    loop.Memory().Allow(mr.address, mr.bytes);
+    loop.Memory().Forbid(old.address, old.bytes);
+  });
+  if (!ran) return EIO;
+  return changed ? 0 : EINVAL;
+}
+
+// What is not named stays, as does the key.
+int Reregister(Context& context, const Command& command) {
+  enum : uint32_t { kTranslation = 1, kDomain = 2, kAccess = 4 };
+  const auto request = Read<ib_uverbs_rereg_mr>(command.in);
+  Mr* old = context.mrs.Find(request.mr_handle);
+  if (old == nullptr || request.flags == 0 || old->mapping != nullptr) return EINVAL;
+  if ((request.flags & ~uint32_t{kTranslation | kDomain | kAccess}) != 0) return EINVAL;
+  Mr mr = *old;
+  if ((request.flags & kTranslation) != 0) {
+    if ((request.start & (kPage - 1)) != (request.hca_va & (kPage - 1))) return EINVAL;
+    mr.iova = request.hca_va;
+    mr.address = request.start;
+    mr.bytes = request.length;
+  }
+  if ((request.flags & kDomain) != 0) mr.pd = request.pd_handle;
+  if ((request.flags & kAccess) != 0) mr.access = request.access_flags;
+  int error = CheckAccess(mr.access);
+  if (error == 0) error = Populate(mr.address, mr.bytes, mr.access);
+  if (error == 0) error = Change(context, *old, mr);
+  if (error != 0) return error;
+  *old = mr;
+  const uint32_t keys[] = {mr.key, mr.key};
+  Write(command.out, keys);
+  return 0;
+}
+
+// Maps what a dma-buf's exporter lets a CPU map.
+int MapDmaBuf(int file, uint64_t offset, Mr& mr) {
+  if (fcntl(file, F_GETFD) < 0) return EBADF;
+  char target[64] = {};
+  const std::string link = "/proc/self/fd/" + std::to_string(file);
+  if (readlink(link.c_str(), target, sizeof(target) - 1) < 0) return EBADF;
+  if (std::strncmp(target, "/dmabuf:", 8) != 0) return EINVAL;
+  const uint64_t begin = offset & ~(kPage - 1);
+  mr.mapping_bytes = offset - begin + mr.bytes;
+  void* mapping = real::Map(nullptr, mr.mapping_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+                            static_cast<off_t>(begin));
+  if (mapping == MAP_FAILED) return EOPNOTSUPP;
+  mr.mapping = mapping;
+  mr.address = reinterpret_cast<uint64_t>(mapping) + (offset - begin);
+  return 0;
+}
+
+int RegisterDmaBuf(Context& context, const Attributes& attributes) {
+  Mr mr;
+  mr.pd = attributes.Handle(UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE);
+  mr.iova = attributes.Value<uint64_t>(UVERBS_ATTR_REG_DMABUF_MR_IOVA);
+  mr.bytes = attributes.Value<uint64_t>(UVERBS_ATTR_REG_DMABUF_MR_LENGTH);
+  mr.access = attributes.Value<uint32_t>(UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS);
+  const auto offset = attributes.Value<uint64_t>(UVERBS_ATTR_REG_DMABUF_MR_OFFSET);
+  int error = CheckAccess(mr.access);
+  if (error != 0) return error;
+  error = MapDmaBuf(attributes.Value<int32_t>(UVERBS_ATTR_REG_DMABUF_MR_FD), offset, mr);
+  if (error != 0) return error;
+  error = Register(context, mr);
+  if (error != 0) {
+    munmap(mr.mapping, mr.mapping_bytes);
+    return error;
+  }
+  attributes.Answer(UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY, mr.key);
+  attributes.Answer(UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY, mr.key);
+  attributes.SetHandle(UVERBS_ATTR_REG_DMABUF_MR_HANDLE,
+                       context.mrs.Add(std::make_unique<Mr>(mr)));
+  return 0;
+}
+
+int DeregisterByCommand(Context& context, const Command& command) {
+  return DestroyMr(context, Read<ib_uverbs_dereg_mr>(command.in).mr_handle);
+}
+
+int DeregisterByMethod(Context& context, const Attributes& attributes) {
+  return DestroyMr(context, attributes.Handle(UVERBS_ATTR_DESTROY_MR_HANDLE));
+}
+
+int QueryMr(Context& context, const Attributes& attributes) {
+  const Mr* mr = context.mrs.Find(attributes.Handle(UVERBS_ATTR_QUERY_MR_HANDLE));
+  if (mr == nullptr) return EINVAL;
+  attributes.Answer(UVERBS_ATTR_QUERY_MR_RESP_LKEY, mr->key);
+  attributes.Answer(UVERBS_ATTR_QUERY_MR_RESP_RKEY, mr->key);
+  attributes.Answer(UVERBS_ATTR_QUERY_MR_RESP_LENGTH, mr->bytes);
+  attributes.Answer(UVERBS_ATTR_QUERY_MR_RESP_IOVA, mr->iova);
+  return 0;
+}
+
+constexpr CommandRow kCommands[] = {
+    {IB_USER_VERBS_CMD_REG_MR, false, "REG_MR", sizeof(ib_uverbs_reg_mr),
+     sizeof(ib_uverbs_reg_mr_resp), RegisterByCommand},
+    {IB_USER_VERBS_CMD_REREG_MR, false, "REREG_MR", sizeof(ib_uverbs_rereg_mr),
+     sizeof(ib_uverbs_rereg_mr_resp), Reregister},
+    {IB_USER_VERBS_CMD_DEREG_MR, false, "DEREG_MR", sizeof(ib_uverbs_dereg_mr), 0,
+     DeregisterByCommand},
+};
+constexpr MethodRow kMethods[] = {
+    {UVERBS_OBJECT_MR, UVERBS_METHOD_MR_DESTROY, "MR_DESTROY", DeregisterByMethod},
+    {UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR, "QUERY_MR", QueryMr},
+    {UVERBS_OBJECT_MR, UVERBS_METHOD_REG_DMABUF_MR, "REG_DMABUF_MR", RegisterDmaBuf},
+};
+
+}  // namespace
+
+int DestroyMr(Context& context, uint32_t handle) {
+  const std::unique_ptr<Mr> mr = context.mrs.Remove(handle);
+  if (mr == nullptr) return EINVAL;
+  Release(context, *mr);
+  return 0;
+}
+
+CommandRows MrCommands() { return kCommands; }
+MethodRows MrMethods() { return kMethods; }
+
+}  // namespace ringpost::sim::uverbs

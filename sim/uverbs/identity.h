@@ -1,0 +1,17 @@
+// identity.h: who the virtual device says it is: a ConnectX-7, so that mlx5's provider takes it.
+#pragma once
+
+#include <cstdint>
+
+namespace ringpost::sim::uverbs::identity {
+
+inline constexpr uint32_t kVendor = 0x02c9;  // Mellanox, as an IEEE OUI
+inline constexpr uint32_t kPart = 4129;      // MT4129
+inline constexpr const char* kBoard = "MT_0000000838";
+inline constexpr const char* kHcaType = "MT4129";
+inline constexpr uint16_t kPciVendor = 0x15b3, kPciDevice = 0x1021;
+// major << 32 | minor << 16 | sub-minor
+inline constexpr uint64_t kFirmware = uint64_t{28} << 32 | 43 << 16 | 1014;
+inline constexpr const char* kFirmwareText = "28.43.1014";
+
+}  // namespace ringpost::sim::uverbs::identity

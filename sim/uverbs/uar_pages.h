@@ -1,0 +1,52 @@
+// uar_pages.h: the UAR pages of one NIC in this process: memory that a program maps and rings, and
+// that the NIC's thread polls through a mapping of its own, so that unmapping cannot hurt it.
+//
+// Any thread may call anything.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace ringpost::sim::uverbs {
+
+class UarPages {
+ public:
+  static constexpr uint64_t kBytes = 4096;
+  // What programs give to mmap: beyond the commands that mlx5 encodes in small offsets.
+  static constexpr uint64_t OffsetOf(uint32_t page) { return (kFirst + page) * kBytes; }
+
+  static std::unique_ptr<UarPages> Make();
+  UarPages(const UarPages&) = delete;
+  UarPages& operator=(const UarPages&) = delete;
+  ~UarPages();
+
+  // A number from 1 on, or 0 where the system has no memory.
+  uint32_t Allocate();
+  void Free(uint32_t page);
+  // Where the NIC polls it; 0 if there is no such page.
+  uint64_t AddressOf(uint32_t page) const;
+  // A program's mmap of the device's file. MAP_FAILED, and errno.
+  void* Map(void* address, size_t size, int protection, int flags, off_t offset) const;
+
+ private:
+  static constexpr uint64_t kFirst = 0x100000;
+  struct Page {
+    void* memory = nullptr;
+    bool used = false;
+  };
+  UarPages() = default;
+
+  int file_ = -1;
+  mutable std::mutex mutex_;
+  std::map<uint32_t, Page> pages_;  // guarded by mutex_, as are the rest
+  std::vector<uint32_t> free_;
+  uint32_t next_ = 1;
+};
+
+}  // namespace ringpost::sim::uverbs
