@@ -24,9 +24,9 @@ const CommandRow* FindCommand(uint32_t number, bool extended) {
 }
 
 const MethodRow* FindMethod(uint16_t object, uint16_t method) {
-  for (const MethodRows rows : {DeviceMethods(), PdMethods(), MrMethods(), CqMethods(),
-                                SrqMethods(), QpMethods(), AhMethods(), UarMethods(),
-                                DevxMethods()}) {
+  for (const MethodRows rows :
+       {DeviceMethods(), PdMethods(), MrMethods(), CqMethods(), SrqMethods(), QpMethods(),
+        AhMethods(), UarMethods(), DevxMethods()}) {
     for (const MethodRow& row : rows) {
       if (row.object == object && row.method == method) return &row;
     }
@@ -127,7 +127,8 @@ int DeviceFile::InvokeWrite(const Attributes& attributes) {
 int DeviceFile::Ioctl(ib_uverbs_ioctl_hdr* header) {
   const Attributes attributes(*header);
   const bool core = (header->object_id & UVERBS_ID_NS_MASK) == 0;
-  if (header->object_id == UVERBS_OBJECT_DEVICE && header->method_id == UVERBS_METHOD_INVOKE_WRITE) {
+  if (header->object_id == UVERBS_OBJECT_DEVICE &&
+      header->method_id == UVERBS_METHOD_INVOKE_WRITE) {
     return methods_ ? InvokeWrite(attributes) : ENOTTY;
   }
   const MethodRow* row = FindMethod(header->object_id, header->method_id);

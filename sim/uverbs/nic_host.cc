@@ -100,8 +100,8 @@ Result<std::shared_ptr<NicHost>> NicHost::Start(const Settings& settings,
   // A yield would hand the core to a program that spins, for milliseconds.
   options.turns_before_sleep = kTurnsBeforeSleep;
   options.on_event = [raw = host.get()](const AsyncEvent& event) { raw->OnEvent(event); };
-  const auto polling = options.idle == service::Idle::kSleep ? service::Polling::kSleep
-                                                             : service::Polling::kSpin;
+  const auto polling =
+      options.idle == service::Idle::kSleep ? service::Polling::kSleep : service::Polling::kSpin;
   auto port = service::SegmentPort::Attach(*host->fabric_, device.Info(), polling);
   if (!port.Ok()) return Error{port.Message()};
   RnicConfig config;
