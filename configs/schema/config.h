@@ -42,6 +42,8 @@ enum class Switch : uint8_t { kOn, kOff };
 enum class LivePoll : uint8_t { kSpin, kYield, kSleep };
 enum class LivePace : uint8_t { kOff, kPlatform };
 enum class LiveWire : uint8_t { kSharedMemory, kUdp };
+enum class ExecLink : uint8_t { kInfiniband, kEthernet };
+enum class ExecPoll : uint8_t { kAuto, kSpin, kYield, kSleep };
 enum class FaultPlace : uint8_t { kResponder, kRequester, kWire, kDoorbell, kCqe, kFetch };
 enum class FaultKind : uint8_t {
   kDelay,
@@ -131,6 +133,17 @@ struct LiveConfig {
   std::string address;  // of this machine, where datagrams arrive
 };
 
+// Of `ringpost exec` alone: the virtual devices.
+struct ExecConfig {
+  uint64_t devices = 0;
+  std::string name;  // before each device's number
+  uint64_t first_lid = 0;
+  ExecLink link = ExecLink::kInfiniband;
+  std::string fabric;  // "user": named by the user's id
+  ExecPoll poll = ExecPoll::kAuto;
+  sim::Duration sleep;
+};
+
 struct EngineConfig {
   uint64_t stack_size_bytes = 0;
   uint64_t stack_memory_bytes = 0;
@@ -149,6 +162,7 @@ struct Config {
   VisibilityConfig visibility;
   FaultsConfig faults;
   LiveConfig live;
+  ExecConfig exec;
   EngineConfig engine;
 };
 

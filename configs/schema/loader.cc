@@ -197,8 +197,10 @@ Assignment ParseSet(const std::string& text, int number) {
 
 Loaded Load(const Sources& sources) {
   Settings settings = Defaults();
-  const YamlText yaml = ReadYaml(sources.file);
-  ReadMap(yaml, yaml.root, "", settings);
+  if (!sources.file.empty()) {
+    const YamlText yaml = ReadYaml(sources.file);
+    ReadMap(yaml, yaml.root, "", settings);
+  }
   for (const Assignment& assignment : sources.assignments) Apply(assignment, settings);
   Loaded loaded = Assemble(settings);
   if (const auto conflict = FindConflict(loaded.config)) {

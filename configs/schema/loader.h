@@ -27,7 +27,7 @@ struct Assignment {
 
 // Later assignments replace earlier ones.
 struct Sources {
-  std::string file;
+  std::string file;  // empty: none
   std::vector<Assignment> assignments;
 };
 

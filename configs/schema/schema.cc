@@ -256,6 +256,33 @@ void AddLive(Rows& rows) {
                   kStoreIn<block, &L::address>});
 }
 
+void AddExec(Rows& rows) {
+  constexpr auto block = &Config::exec;
+  using E = ExecConfig;
+  rows.push_back({Number("exec.devices", Type::kCount, "1", {1, 32},
+                         "virtual devices that programs of `ringpost exec` see"),
+                  kStoreIn<block, &E::devices>});
+  rows.push_back({Plain("exec.name", Type::kText, "mlx5_", "their names, before a number from 0"),
+                  kStoreIn<block, &E::name>});
+  rows.push_back({Number("exec.first_lid", Type::kCount, "1", {1, 49000},
+                         "LID of the first, one more for each; on Ethernet a part of the GID"),
+                  kStoreIn<block, &E::first_lid>});
+  rows.push_back({Word("exec.link", "infiniband", {"infiniband", "ethernet"},
+                       "their link layer; ethernet: RoCEv2"),
+                  kStoreIn<block, &E::link>});
+  rows.push_back({Plain("exec.fabric", Type::kText, "user",
+                        "name of the fabric that they are on: programs of one name reach each "
+                        "other; `user`: one for each user"),
+                  kStoreIn<block, &E::fabric>});
+  rows.push_back({Word("exec.poll", "auto", {"auto", "spin", "yield", "sleep"},
+                       "what an idle NIC thread does; auto: yield with four cores or more, else "
+                       "sleep"),
+                  kStoreIn<block, &E::poll>});
+  rows.push_back({Number("exec.sleep", Type::kTime, "20 us", {1'000, 1'000'000},
+                         "between two looks at the doorbells, with poll sleep"),
+                  kStoreIn<block, &E::sleep>});
+}
+
 Rows MakeKeys() {
   Rows rows;
   AddRun(rows);
@@ -263,6 +290,7 @@ Rows MakeKeys() {
   AddWorkload(rows);
   AddMachine(rows);
   AddLive(rows);
+  AddExec(rows);
   return rows;
 }
 

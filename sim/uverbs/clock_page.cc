@@ -24,8 +24,8 @@ uint64_t Now() {
 }  // namespace
 
 bool IsClockPage(off_t offset) {
-  constexpr uint64_t kPage = (uint64_t{MLX5_IB_MMAP_CLOCK_INFO} << kCommandShift) |
-                             uint64_t{MLX5_IB_CLOCK_INFO_V1};
+  constexpr uint64_t kPage =
+      (uint64_t{MLX5_IB_MMAP_CLOCK_INFO} << kCommandShift) | uint64_t{MLX5_IB_CLOCK_INFO_V1};
   return static_cast<uint64_t>(offset) == kPage * kBytes;
 }
 

@@ -62,7 +62,7 @@ struct Srq {
 struct Qp {
   uint32_t number = 0;
   uint64_t user_handle = 0;
-  uint8_t type = 0;  // ib_uverbs_qp_type
+  uint8_t type = 0;     // ib_uverbs_qp_type
   bool target = false;  // a DCT, which has its number from RTR on
   uint8_t signal_all = 0;
   uint32_t max_send_wr = 0, max_recv_wr = 0, max_send_sge = 0, max_recv_sge = 0, max_inline = 0;

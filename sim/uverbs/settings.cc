@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -28,7 +30,15 @@ constexpr Limit kLimits[] = {
     {"srq_depth_wqes", &NicLimits::srq_depth_wqes},
     {"cq_entries", &NicLimits::cq_entries},
     {"rd_atomic", &NicLimits::rd_atomic},
+    {"message_bytes", &NicLimits::message_bytes},
 };
+
+// A word that may also be a file's name.
+bool IsName(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
+  });
+}
 
 template <size_t N>
 int IndexOf(const char* const (&names)[N], const std::string& word) {
@@ -111,8 +121,8 @@ NicLimits Settings::DefaultLimits() {
 Settings DefaultSettings(uint32_t devices) {
   Settings settings;
   for (uint32_t i = 0; i < devices; ++i) {
-    settings.devices.push_back({.name = fmt::format("mlx5_{}", i),
-                                .lid = static_cast<uint16_t>(i + 1)});
+    settings.devices.push_back(
+        {.name = fmt::format("mlx5_{}", i), .lid = static_cast<uint16_t>(i + 1)});
   }
   return settings;
 }
@@ -123,7 +133,13 @@ std::string RefusalOf(const Settings& settings) {
   }
   std::set<uint16_t> lids;
   std::set<std::string> names;
+  if (!settings.fabric.empty() && !IsName(settings.fabric)) {
+    return fmt::format("fabric '{}': use letters, digits, '.', '_' and '-'", settings.fabric);
+  }
   for (const DeviceSettings& device : settings.devices) {
+    if (!IsName(device.name)) {
+      return fmt::format("device '{}': use letters, digits, '.', '_' and '-'", device.name);
+    }
     // Unicast LIDs.
     if (device.lid == 0 || device.lid >= 0xc000) {
       return fmt::format("device {}: LID {} is no port's; use 1 to 49151", device.name, device.lid);

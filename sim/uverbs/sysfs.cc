@@ -129,8 +129,8 @@ Result<bool> WriteTree(const std::string& root, const Settings& settings) {
     }
     WriteFile(top / "settings", ToText(settings));
   } catch (const std::exception& error) {
-    return Error{fmt::format("{}: the virtual devices' files cannot be written: {}", root,
-                             error.what())};
+    return Error{
+        fmt::format("{}: the virtual devices' files cannot be written: {}", root, error.what())};
   }
   return true;
 }

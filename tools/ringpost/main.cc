@@ -8,6 +8,7 @@
 #include "tools/ringpost/compare_command.h"
 #include "tools/ringpost/config_command.h"
 #include "tools/ringpost/doctor_command.h"
+#include "tools/ringpost/exec_command.h"
 #include "tools/ringpost/exit_status.h"
 #include "tools/ringpost/quickstart_command.h"
 #include "tools/ringpost/reproduce_command.h"
@@ -29,6 +30,7 @@ struct Arguments {
   ReproduceArguments reproduce;
   CompareArguments compare;
   DoctorArguments doctor;
+  ExecArguments exec;
 };
 
 constexpr char kSetHelp[] = "key.path=value; replaces the file and RINGPOST_SET";
@@ -87,6 +89,25 @@ void AddDoctor(CLI::App& app, DoctorArguments& doctor) {
       ->type_name("FOLDER");
 }
 
+void AddExec(CLI::App& app, ExecArguments& exec) {
+  CLI::App* command =
+      app.add_subcommand("exec", "Run an unmodified RDMA program on virtual ConnectX devices");
+  command->prefix_command();
+  command->add_option("--config", exec.config, "YAML file; default: one device")->type_name("FILE");
+  command->add_option("--set", exec.sets, kSetHelp)
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+  command->footer("The program and its arguments follow: ringpost exec -- ibv_devinfo -v");
+}
+
+// What follows the options, or "--".
+void TakeProgram(CLI::App& app, ExecArguments& exec) {
+  exec.program = app.get_subcommand("exec")->remaining();
+  if (!exec.program.empty() && exec.program.front() == "--") {
+    exec.program.erase(exec.program.begin());
+  }
+}
+
 int Dispatch(const CLI::App& app, const Arguments& arguments) {
   if (app.got_subcommand("run")) return RunRunCommand(arguments.run, std::cout);
   if (app.got_subcommand("compare")) return RunCompareCommand(arguments.compare, std::cout);
@@ -95,6 +116,7 @@ int Dispatch(const CLI::App& app, const Arguments& arguments) {
   if (app.got_subcommand("reproduce")) {
     return RunReproduceCommand(arguments.reproduce, RealRunner(), std::cout);
   }
+  if (app.got_subcommand("exec")) return RunExecCommand(arguments.exec);
   return RunQuickstartCommand(RealRunner(), std::cout);
 }
 
@@ -109,8 +131,10 @@ int Main(int argc, char** argv) {
   AddReproduce(app, arguments.reproduce);
   AddCompare(app, arguments.compare);
   AddDoctor(app, arguments.doctor);
+  AddExec(app, arguments.exec);
   try {
     app.parse(argc, argv);
+    if (app.got_subcommand("exec")) TakeProgram(app, arguments.exec);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kClean : kBadInput;
   }

@@ -97,8 +97,8 @@ int Create(Context& context, const Request& request, Answer* answer) {
 
 template <class T>
 Request RequestOf(const T& request, const Command& command) {
-  return {request.user_handle, request.cqe, request.comp_channel, request.comp_vector, 0,
-          Read<mlx5_ib_create_cq>(command.driver_in)};
+  return {request.user_handle, request.cqe, request.comp_channel,
+          request.comp_vector, 0,           Read<mlx5_ib_create_cq>(command.driver_in)};
 }
 
 int CreateByCommand(Context& context, const Command& command) {

@@ -180,8 +180,7 @@ int RegisterDmaBuf(Context& context, const Attributes& attributes) {
   }
   attributes.Answer(UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY, mr.key);
   attributes.Answer(UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY, mr.key);
-  attributes.SetHandle(UVERBS_ATTR_REG_DMABUF_MR_HANDLE,
-                       context.mrs.Add(std::make_unique<Mr>(mr)));
+  attributes.SetHandle(UVERBS_ATTR_REG_DMABUF_MR_HANDLE, context.mrs.Add(std::make_unique<Mr>(mr)));
   return 0;
 }
 

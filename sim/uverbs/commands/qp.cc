@@ -23,9 +23,9 @@ constexpr uint64_t kWqebbBytes = 64;
 constexpr uint32_t kNone = 0xffffffff;
 // What changes nothing that a program could see but as an option it did not get: payload in CQEs
 // is offered by the NIC, not promised.
-constexpr uint32_t kKnownDriverFlags =
-    MLX5_QP_FLAG_SCATTER_CQE | MLX5_QP_FLAG_ALLOW_SCATTER_CQE | MLX5_QP_FLAG_UAR_PAGE_INDEX |
-    MLX5_QP_FLAG_TYPE_DCT | MLX5_QP_FLAG_TYPE_DCI;
+constexpr uint32_t kKnownDriverFlags = MLX5_QP_FLAG_SCATTER_CQE | MLX5_QP_FLAG_ALLOW_SCATTER_CQE |
+                                       MLX5_QP_FLAG_UAR_PAGE_INDEX | MLX5_QP_FLAG_TYPE_DCT |
+                                       MLX5_QP_FLAG_TYPE_DCI;
 
 struct Request {
   uint64_t user_handle = 0;
@@ -237,16 +237,16 @@ int CreateByMethod(Context& context, const Attributes& attributes) {
 
 int DestroyByCommand(Context& context, const Command& command) {
   ib_uverbs_destroy_qp_resp answer{};
-  const int error = DestroyQp(context, Read<ib_uverbs_destroy_qp>(command.in).qp_handle,
-                              &answer.events_reported);
+  const int error =
+      DestroyQp(context, Read<ib_uverbs_destroy_qp>(command.in).qp_handle, &answer.events_reported);
   if (error == 0) Write(command.out, answer);
   return error;
 }
 
 int DestroyByMethod(Context& context, const Attributes& attributes) {
   ib_uverbs_destroy_qp_resp answer{};
-  const int error = DestroyQp(context, attributes.Handle(UVERBS_ATTR_DESTROY_QP_HANDLE),
-                              &answer.events_reported);
+  const int error =
+      DestroyQp(context, attributes.Handle(UVERBS_ATTR_DESTROY_QP_HANDLE), &answer.events_reported);
   if (error == 0) attributes.Answer(UVERBS_ATTR_DESTROY_QP_RESP, answer);
   return error;
 }

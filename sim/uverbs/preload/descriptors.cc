@@ -51,8 +51,8 @@ void* mmap(void* address, size_t size, int protection, int flags, int file, off_
   if (file >= 0 && emulation::IsDevice(file)) {
     return emulation::Map(address, size, protection, flags, file, offset);
   }
-  return RINGPOST_NEXT(void*(void*, size_t, int, int, int, off_t), mmap)(
-      address, size, protection, flags, file, offset);
+  return RINGPOST_NEXT(void*(void*, size_t, int, int, int, off_t), mmap)(address, size, protection,
+                                                                         flags, file, offset);
 }
 
 void* mmap64(void* address, size_t size, int protection, int flags, int file,

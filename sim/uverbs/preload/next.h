@@ -13,8 +13,8 @@ Function* Next(const char* name) {
 }  // namespace ringpost::sim::uverbs
 
 // The real NAME, looked up once: RINGPOST_NEXT(int(const char*), access)(path).
-#define RINGPOST_NEXT(TYPE, NAME)                                                  \
-  ([]() -> std::add_pointer_t<TYPE> {                                              \
-    static const auto next = ::ringpost::sim::uverbs::Next<TYPE>(#NAME);           \
-    return next;                                                                   \
+#define RINGPOST_NEXT(TYPE, NAME)                                        \
+  ([]() -> std::add_pointer_t<TYPE> {                                    \
+    static const auto next = ::ringpost::sim::uverbs::Next<TYPE>(#NAME); \
+    return next;                                                         \
   }())

@@ -39,7 +39,7 @@ int OpenAny(const char* call, int folder, const char* path, int flags, mode_t mo
   const int device = emulation::Open(path, flags);
   if (device != emulation::kNotADevice) return device;
   return RINGPOST_NEXT(int(int, const char*, int, ...), openat)(folder, Path(call, path), flags,
-                                                               mode);
+                                                                mode);
 }
 
 // A resolved path is the machine's again.
@@ -50,9 +50,9 @@ char* Resolved(char* path) {
 
 }  // namespace
 
-#define RINGPOST_MODE(FLAGS)              \
-  va_list arguments;                      \
-  va_start(arguments, FLAGS);             \
+#define RINGPOST_MODE(FLAGS)                    \
+  va_list arguments;                            \
+  va_start(arguments, FLAGS);                   \
   const mode_t mode = ModeOf(FLAGS, arguments); \
   va_end(arguments)
 
@@ -79,9 +79,7 @@ int openat64(int folder, const char* path, int flags, ...) {
 }
 
 // What _FORTIFY_SOURCE makes of open without a mode.
-int __open_2(const char* path, int flags) {
-  return OpenAny("__open_2", AT_FDCWD, path, flags, 0);
-}
+int __open_2(const char* path, int flags) { return OpenAny("__open_2", AT_FDCWD, path, flags, 0); }
 int __open64_2(const char* path, int flags) {
   return OpenAny("__open64_2", AT_FDCWD, path, flags, 0);
 }
@@ -93,10 +91,10 @@ int __openat64_2(int folder, const char* path, int flags) {
 }
 
 FILE* fopen(const char* path, const char* mode) {
-  return RINGPOST_NEXT(FILE*(const char*, const char*), fopen)(Path("fopen", path), mode);
+  return RINGPOST_NEXT(FILE * (const char*, const char*), fopen)(Path("fopen", path), mode);
 }
 FILE* fopen64(const char* path, const char* mode) {
-  return RINGPOST_NEXT(FILE*(const char*, const char*), fopen64)(Path("fopen64", path), mode);
+  return RINGPOST_NEXT(FILE * (const char*, const char*), fopen64)(Path("fopen64", path), mode);
 }
 
 int stat(const char* path, struct stat* answer) noexcept {
@@ -127,7 +125,7 @@ int statx(int folder, const char* path, int flags, unsigned int mask,
 // Of programs that were linked against a glibc before 2.33.
 int __xstat(int version, const char* path, struct stat* answer) {
   return RINGPOST_NEXT(int(int, const char*, struct stat*), __xstat)(version, Path("stat", path),
-                                                                    answer);
+                                                                     answer);
 }
 int __xstat64(int version, const char* path, struct stat64* answer) {
   return RINGPOST_NEXT(int(int, const char*, struct stat64*), __xstat64)(
@@ -135,7 +133,7 @@ int __xstat64(int version, const char* path, struct stat64* answer) {
 }
 int __lxstat(int version, const char* path, struct stat* answer) {
   return RINGPOST_NEXT(int(int, const char*, struct stat*), __lxstat)(version, Path("lstat", path),
-                                                                     answer);
+                                                                      answer);
 }
 int __lxstat64(int version, const char* path, struct stat64* answer) {
   return RINGPOST_NEXT(int(int, const char*, struct stat64*), __lxstat64)(
@@ -146,12 +144,12 @@ int access(const char* path, int mode) noexcept {
   return RINGPOST_NEXT(int(const char*, int), access)(Path("access", path), mode);
 }
 int faccessat(int folder, const char* path, int mode, int flags) noexcept {
-  return RINGPOST_NEXT(int(int, const char*, int, int), faccessat)(
-      folder, Path("faccessat", path), mode, flags);
+  return RINGPOST_NEXT(int(int, const char*, int, int), faccessat)(folder, Path("faccessat", path),
+                                                                   mode, flags);
 }
 
 DIR* opendir(const char* path) {
-  return RINGPOST_NEXT(DIR*(const char*), opendir)(Path("opendir", path));
+  return RINGPOST_NEXT(DIR * (const char*), opendir)(Path("opendir", path));
 }
 int scandir(const char* path, struct dirent*** names, int (*select)(const struct dirent*),
             int (*compare)(const struct dirent**, const struct dirent**)) {
@@ -162,7 +160,7 @@ int scandir(const char* path, struct dirent*** names, int (*select)(const struct
 
 ssize_t readlink(const char* path, char* answer, size_t size) noexcept {
   return RINGPOST_NEXT(ssize_t(const char*, char*, size_t), readlink)(Path("readlink", path),
-                                                                     answer, size);
+                                                                      answer, size);
 }
 ssize_t readlinkat(int folder, const char* path, char* answer, size_t size) noexcept {
   return RINGPOST_NEXT(ssize_t(int, const char*, char*, size_t), readlinkat)(
@@ -170,8 +168,8 @@ ssize_t readlinkat(int folder, const char* path, char* answer, size_t size) noex
 }
 
 char* realpath(const char* path, char* answer) noexcept {
-  return Resolved(RINGPOST_NEXT(char*(const char*, char*), realpath)(Path("realpath", path),
-                                                                    answer));
+  return Resolved(
+      RINGPOST_NEXT(char*(const char*, char*), realpath)(Path("realpath", path), answer));
 }
 char* canonicalize_file_name(const char* path) noexcept { return realpath(path, nullptr); }
 char* __realpath_chk(const char* path, char* answer, size_t size) {

@@ -1,0 +1,154 @@
+#include "tools/ringpost/exec_command.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <stdexcept>
+
+#include "configs/schema/config.h"
+#include "configs/schema/loader.h"
+#include "configs/schema/rnic.h"
+#include "sim/uverbs/settings.h"
+#include "sim/uverbs/sysfs.h"
+#include "tools/ringpost/exit_status.h"
+#include "tools/ringpost/sources.h"
+
+namespace ringpost::tools {
+namespace {
+
+namespace fs = std::filesystem;
+namespace uverbs = sim::uverbs;
+
+constexpr char kLibrary[] = "libringpost_uverbs.so";
+constexpr int kNotExecutable = 126, kNotFound = 127, kSignalled = 128;
+
+uverbs::Settings SettingsOf(const config::Config& config) {
+  const config::ExecConfig& exec = config.exec;
+  uverbs::Settings settings;
+  if (exec.fabric != "user") settings.fabric = exec.fabric;
+  // Words of both stand in the same order.
+  settings.idle = static_cast<uverbs::Idle>(exec.poll);
+  settings.sleep = std::chrono::microseconds(exec.sleep.ps / 1'000'000);
+  settings.limits = config::RnicConfigOf(config.nic).limits;
+  for (uint64_t i = 0; i < exec.devices; ++i) {
+    uverbs::DeviceSettings device;
+    device.name = fmt::format("{}{}", exec.name, i);
+    device.lid = static_cast<uint16_t>(exec.first_lid + i);
+    device.link = exec.link == config::ExecLink::kEthernet ? sim::wire::Link::kEthernet
+                                                           : sim::wire::Link::kInfiniband;
+    settings.devices.push_back(device);
+  }
+  return settings;
+}
+
+// Beside the program, in its runfiles, or where Bazel built both.
+std::string FindLibrary() {
+  const fs::path program = fs::read_symlink("/proc/self/exe");
+  const std::string built = std::string("sim/uverbs/") + kLibrary;
+  for (const fs::path& candidate :
+       {program.parent_path() / kLibrary, fs::path(program.string() + ".runfiles/ringpost") / built,
+        program.parent_path().parent_path().parent_path() / built}) {
+    std::error_code error;
+    if (fs::exists(candidate, error)) return candidate.string();
+  }
+  throw std::runtime_error(
+      fmt::format("{} is not beside {}; build //tools/ringpost", kLibrary, program.string()));
+}
+
+// A folder of the virtual devices' files, for as long as the program runs.
+class Tree {
+ public:
+  explicit Tree(const uverbs::Settings& settings) {
+    std::string name = (fs::temp_directory_path() / "ringpost-exec-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) {
+      throw std::runtime_error(fmt::format("{}: {}", name, std::strerror(errno)));
+    }
+    root_ = name;
+    const Result<bool> written = uverbs::WriteTree(root_, settings);
+    if (!written.Ok()) throw std::runtime_error(written.Message());
+  }
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+  ~Tree() {
+    std::error_code error;
+    fs::remove_all(root_, error);
+  }
+  const std::string& Root() const { return root_; }
+
+ private:
+  std::string root_;
+};
+
+volatile pid_t g_child = 0;
+
+// A terminal's signals reach the program without us.
+void PassOn(int signal, siginfo_t* info, void*) {
+  if (g_child > 0 && info->si_code != SI_KERNEL) kill(g_child, signal);
+}
+
+void PassSignalsOn() {
+  struct sigaction action = {};
+  action.sa_sigaction = PassOn;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) {
+    sigaction(signal, &action, nullptr);
+  }
+}
+
+void SetEnvironment(const std::string& root) {
+  const char* others = std::getenv("LD_PRELOAD");
+  std::string preload = FindLibrary();
+  if (others != nullptr && *others != '\0') preload += std::string(":") + others;
+  setenv("LD_PRELOAD", preload.c_str(), 1);
+  setenv("RINGPOST_UVERBS_ROOT", root.c_str(), 1);
+}
+
+int StatusOf(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFSIGNALED(status) ? kSignalled + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace
+
+int RunExecCommand(const ExecArguments& arguments) {
+  if (arguments.program.empty()) {
+    std::cerr << "ringpost exec: no program is given; try: ringpost exec -- ibv_devinfo\n";
+    return kBadInput;
+  }
+  const config::Config config =
+      config::Load(MakeSources({.config = arguments.config, .sets = arguments.sets})).config;
+  const uverbs::Settings settings = SettingsOf(config);
+  const std::string refusal = uverbs::RefusalOf(settings);
+  if (!refusal.empty()) {
+    std::cerr << "ringpost exec: " << refusal << "\n";
+    return kBadInput;
+  }
+  const Tree tree(settings);
+  SetEnvironment(tree.Root());
+  std::vector<char*> words;
+  for (const std::string& word : arguments.program)
+    words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  PassSignalsOn();
+  pid_t child = 0;
+  const int error = posix_spawnp(&child, words[0], nullptr, nullptr, words.data(), environ);
+  if (error != 0) {
+    std::cerr << "ringpost exec: " << words[0] << ": " << std::strerror(error) << "\n";
+    return error == ENOENT ? kNotFound : kNotExecutable;
+  }
+  g_child = child;
+  return StatusOf(child);
+}
+
+}  // namespace ringpost::tools
