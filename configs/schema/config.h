@@ -15,7 +15,7 @@
 
 namespace ringpost::config {
 
-enum class Backend : uint8_t { kSim, kLive };
+enum class Backend : uint8_t { kSim, kLive, kMlx5 };
 enum class Publication : uint8_t {
   kPerThread,
   kBatched,
@@ -42,6 +42,7 @@ enum class Switch : uint8_t { kOn, kOff };
 enum class LivePoll : uint8_t { kSpin, kYield, kSleep };
 enum class LivePace : uint8_t { kOff, kPlatform };
 enum class LiveWire : uint8_t { kSharedMemory, kUdp };
+enum class Mlx5Route : uint8_t { kDevx, kVerbs };
 enum class FaultPlace : uint8_t { kResponder, kRequester, kWire, kDoorbell, kCqe, kFetch };
 enum class FaultKind : uint8_t {
   kDelay,
@@ -131,6 +132,14 @@ struct LiveConfig {
   std::string address;  // of this machine, where datagrams arrive
 };
 
+// Of the backend mlx5 alone.
+struct Mlx5Config {
+  std::vector<std::string> devices;   // empty: any active port
+  std::optional<uint64_t> gid_index;  // not set: the best RoCE v2 entry
+  uint64_t pkey_index = 0;
+  Mlx5Route route = Mlx5Route::kDevx;
+};
+
 struct EngineConfig {
   uint64_t stack_size_bytes = 0;
   uint64_t stack_memory_bytes = 0;
@@ -149,6 +158,7 @@ struct Config {
   VisibilityConfig visibility;
   FaultsConfig faults;
   LiveConfig live;
+  Mlx5Config mlx5;
   EngineConfig engine;
 };
 
