@@ -33,6 +33,10 @@ std::string StateText(ibv_port_state state) {
                                    : fmt::format("in state {}", static_cast<int>(state));
 }
 
+std::string Unreadable(int error) {
+  return fmt::format("unreadable (ibv_query_port: {})", std::strerror(error));
+}
+
 // Devices of other drivers are not even opened.
 FoundDevice Look(ibv_device* device) {
   FoundDevice found;
@@ -51,7 +55,8 @@ FoundDevice Look(ibv_device* device) {
     ibv_port_attr port = {};
     const int failed = ibv_query_port(context.get(), static_cast<uint8_t>(number), &port);
     const bool active = failed == 0 && port.state == IBV_PORT_ACTIVE;
-    found.ports.push_back({number, active, failed == 0 ? StateText(port.state) : "unreadable"});
+    found.ports.push_back(
+        {number, active, failed == 0 ? StateText(port.state) : Unreadable(failed)});
   }
   return found;
 }

@@ -21,6 +21,7 @@ struct Object {
 std::recursive_mutex mutex;
 World world;
 std::map<const void*, Object> objects;
+std::map<uint32_t, const void*> by_number;  // umems and objects of DevX
 
 alignas(4096) uint8_t rings[4][1 << 16];  // SQ, RQ, CQ and SRQ of any object
 alignas(4096) uint8_t uar[4096];
@@ -70,6 +71,7 @@ ibv_device device;
 World& Reset() {
   world = World();
   objects.clear();
+  by_number.clear();
   std::memset(rings, 0xf1, sizeof(rings));
   std::strcpy(device.name, "fake_0");
   return world;
@@ -94,15 +96,17 @@ void ibv_free_device_list(ibv_device**) {}
 const char* ibv_get_device_name(ibv_device* found) { return found->name; }
 bool mlx5dv_is_supported(ibv_device*) { return true; }
 
-ibv_context* ibv_open_device(ibv_device* opened) {
-  if (Fails("ibv_open_device")) return nullptr;
+static ibv_context* Open(ibv_device* opened) {
   auto* context = new ibv_context();
   context->device = opened;
   context->async_fd = eventfd(0, EFD_NONBLOCK);
   return Made(context, "context", {});
 }
+ibv_context* ibv_open_device(ibv_device* opened) {
+  return Fails("ibv_open_device") ? nullptr : Open(opened);
+}
 ibv_context* mlx5dv_open_device(ibv_device* opened, mlx5dv_context_attr*) {
-  return Fails("mlx5dv_open_device") ? nullptr : ibv_open_device(opened);
+  return Fails("mlx5dv_open_device") ? nullptr : Open(opened);
 }
 int ibv_close_device(ibv_context* context) {
   Gone(context, "context");
@@ -171,9 +175,8 @@ static ibv_mr* Register(ibv_pd* pd, const char* call, uint64_t bytes, bool possi
   Now().registered.push_back(bytes);
   return Made(mr, "mr", {pd});
 }
-ibv_mr* ibv_reg_mr(ibv_pd* pd, void* address, size_t bytes, int) {
-  return Register(pd, "ibv_reg_mr", bytes,
-                  Now().peer_memory || reinterpret_cast<uint64_t>(address) % 4096 != 64);
+ibv_mr* ibv_reg_mr(ibv_pd* pd, void*, size_t bytes, int) {
+  return Register(pd, "ibv_reg_mr", bytes, Now().peer_memory);
 }
 ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* address, size_t bytes, uint64_t, unsigned) {
   return ibv_reg_mr(pd, address, bytes, 0);
@@ -295,21 +298,27 @@ int mlx5dv_devx_query_eqn(ibv_context*, uint32_t, uint32_t* eqn) {
 // Opaque to the caller.
 mlx5dv_devx_obj* mlx5dv_devx_obj_create(ibv_context* context, const void* in, size_t, void* out,
                                         size_t) {
-  const bool cq = static_cast<const uint8_t*>(in)[0] == 4;
+  const auto* command = static_cast<const uint8_t*>(in);
+  const auto number_at = [&](size_t at) {
+    return uint32_t{command[at + 1]} << 16 | uint32_t{command[at + 2]} << 8 | command[at + 3];
+  };
+  const bool cq = command[0] == 4;
+  auto* answer = static_cast<uint8_t*>(out);
   if (Fails(cq ? "CREATE_CQ" : "CREATE_QP", EREMOTEIO)) {
-    static_cast<uint8_t*>(out)[0] = 0x0f;
+    answer[0] = 0x0f;
     return nullptr;
   }
-  static_cast<uint8_t*>(out)[11] = static_cast<uint8_t>(next_number++);
+  const uint32_t number = next_number++;
+  answer[10] = static_cast<uint8_t>(number >> 8);
+  answer[11] = static_cast<uint8_t>(number);
   auto* object = reinterpret_cast<mlx5dv_devx_obj*>(new uint8_t(0));
-  std::vector<const void*> parents = {context};
-  // A QP needs whatever umems and CQs there are.
   const std::lock_guard<std::recursive_mutex> lock(mutex);
-  for (const auto& [other, what] : objects) {
-    if (what.kind == "umem" || what.kind == "uar" || (!cq && what.kind == "devx cq")) {
-      if (what.parents[0] == context) parents.push_back(other);
-    }
-  }
+  by_number[number] = object;
+  // Rings and records lie in umems; a QP names its CQs.
+  std::vector<const void*> parents = {context};
+  const std::vector<size_t> names =
+      cq ? std::vector<size_t>{0x58, 0x14} : std::vector<size_t>{0x108, 0xfc, 0x94, 0xb4};
+  for (const size_t at : names) parents.push_back(by_number.at(number_at(at)));
   return Made(object, cq ? "devx cq" : "devx qp", parents);
 }
 int mlx5dv_devx_obj_modify(mlx5dv_devx_obj*, const void*, size_t, void*, size_t) {
@@ -328,6 +337,7 @@ static mlx5dv_devx_umem* MakeUmem(ibv_context* context, const char* call, bool p
   }
   auto* umem = new mlx5dv_devx_umem();
   umem->umem_id = next_number++;
+  by_number[umem->umem_id] = umem;
   return Made(umem, "umem", {context});
 }
 mlx5dv_devx_umem* mlx5dv_devx_umem_reg(ibv_context* context, void*, size_t, uint32_t) {

@@ -16,7 +16,7 @@ namespace ringpost::mlx5::fake {
 
 struct World {
   bool ethernet = false;
-  bool peer_memory = true;  // addresses at or above kGpuBase can be registered by themselves
+  bool peer_memory = true;  // memory can be registered by its address
   bool dma_buf = true;
   uint64_t max_registration = 1ull << 40;
 
