@@ -96,7 +96,8 @@ std::string DevxQp::FillWithInvalid(uint64_t cq, uint64_t bytes) {
 }
 
 Result<Made> DevxQp::MakeCq(uint64_t ring, uint64_t record, uint32_t entries, bool collapsed) {
-  const std::string wrong = FillWithInvalid(queues_.At(ring), uint64_t{entries} * abi::kCqeBytes);
+  const uint64_t slots = collapsed ? 1 : entries;
+  const std::string wrong = FillWithInvalid(queues_.At(ring), slots * abi::kCqeBytes);
   if (!wrong.empty()) return Error{wrong};
   CqPlan plan;
   plan.ring = queues_.Place(ring);
@@ -110,7 +111,9 @@ Result<Made> DevxQp::MakeCq(uint64_t ring, uint64_t record, uint32_t entries, bo
 }
 
 std::string DevxQp::MakeQueues(const QpSpec& spec) {
-  Result<Made> send_cq = MakeCq(layout_.send_cq, kSendCqRecordAt, 1, /*collapsed=*/true);
+  // As large as the queue, as NVSHMEM has it, though it stays in its first slot.
+  Result<Made> send_cq =
+      MakeCq(layout_.send_cq, kSendCqRecordAt, views_.send.depth, /*collapsed=*/true);
   if (!send_cq.Ok()) return send_cq.Message();
   send_cq_ = std::move(send_cq.Value());
   QpPlan plan;

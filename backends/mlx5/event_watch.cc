@@ -39,7 +39,17 @@ constexpr Kind kKinds[] = {
 
 }  // namespace
 
-EventText Describe(const std::string& device, const ibv_async_event& event) {
+EventText Describe(const std::string& device, uint32_t port, const ibv_async_event& event) {
+  switch (event.event_type) {
+    case IBV_EVENT_COMM_EST:
+    case IBV_EVENT_SQ_DRAINED:
+    case IBV_EVENT_QP_LAST_WQE_REACHED:
+    case IBV_EVENT_CLIENT_REREGISTER:
+    case IBV_EVENT_SM_CHANGE:
+      return {};
+    default:
+      break;
+  }
   for (const Kind& kind : kKinds) {
     if (kind.type != event.event_type) continue;
     switch (kind.about) {
@@ -47,7 +57,7 @@ EventText Describe(const std::string& device, const ibv_async_event& event) {
         return {fmt::format("{}: {}", device, kind.text), kind.fatal};
       case About::kPort:
         return {fmt::format("{}: port {}: {}", device, event.element.port_num, kind.text),
-                kind.fatal};
+                kind.fatal && static_cast<uint32_t>(event.element.port_num) == port};
       case About::kQp:
         return {fmt::format("{}: QP {:#x} {}", device, event.element.qp->qp_num, kind.text),
                 kind.fatal};
@@ -108,10 +118,10 @@ void EventWatch::Serve() {
 void EventWatch::Read() {
   ibv_async_event event = {};
   if (ibv_get_async_event(device_.context(), &event) != 0) return;
-  const EventText text = Describe(device_.Facts().name, event);
+  const EventText text = Describe(device_.Facts().name, device_.Facts().port, event);
   // Until then the object that it names cannot be destroyed.
   ibv_ack_async_event(&event);
-  if (note_) note_(text.line);
+  if (note_ && !text.line.empty()) note_(text.line);
   const std::lock_guard<std::mutex> lock(mutex_);
   if (text.fatal && failure_.empty()) failure_ = text.line;
 }

@@ -37,11 +37,12 @@ class EventWatch {
   std::thread thread_;
 };
 
-// "mlx5_0 port 1: the link went down", and whether the NIC has failed with it.
+// "mlx5_0: port 1: the link went down", and whether the NIC that uses `port` has failed with it. No
+// line for what is as it should be: a first packet, a queue that drained.
 struct EventText {
   std::string line;
   bool fatal = false;
 };
-EventText Describe(const std::string& device, const ibv_async_event& event);
+EventText Describe(const std::string& device, uint32_t port, const ibv_async_event& event);
 
 }  // namespace ringpost::mlx5

@@ -273,6 +273,29 @@ BOOST_AUTO_TEST_CASE(ARegistrationIsSplitAtTheDevicesMaximum) {
   BOOST_TEST((world.alive == before));
 }
 
+BOOST_AUTO_TEST_CASE(AnEventIsALineAndFatalWhereTheNicCannotGoOn) {
+  const auto text = [](ibv_event_type type, int port) {
+    ibv_async_event event = {};
+    event.event_type = type;
+    event.element.port_num = port;
+    return mlx5::Describe("mlx5_0", 1, event);
+  };
+  BOOST_TEST(text(IBV_EVENT_PORT_ERR, 1).line == "mlx5_0: port 1: the link went down");
+  BOOST_TEST(text(IBV_EVENT_PORT_ERR, 1).fatal);
+  BOOST_TEST(!text(IBV_EVENT_PORT_ERR, 2).fatal);  // not the port that is used
+  BOOST_TEST(text(IBV_EVENT_DEVICE_FATAL, 0).fatal);
+  BOOST_TEST(!text(IBV_EVENT_PORT_ACTIVE, 1).fatal);
+  BOOST_TEST(text(IBV_EVENT_COMM_EST, 1).line == "");
+  ibv_qp qp = {};
+  qp.qp_num = 0x123;
+  ibv_async_event event = {};
+  event.event_type = IBV_EVENT_QP_ACCESS_ERR;
+  event.element.qp = &qp;
+  // Whoever waits for it gets its error CQE.
+  BOOST_TEST(!mlx5::Describe("mlx5_0", 1, event).fatal);
+  BOOST_TEST(mlx5::Describe("mlx5_0", 1, event).line.find("QP 0x123") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(WhatThisBackendCannotDoIsRefusedInOneLine) {
   fake::World& world = fake::Reset();
   world.ethernet = true;
