@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "backends/live/live_nic.h"
+#include "backends/real_time_nic.h"
 #include "backends/sim/fabric.h"
 #include "configs/schema/config.h"
 #include "sim/cost/platform.h"
@@ -15,8 +15,8 @@ namespace ringpost {
 std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Platform& platform,
                                    bool trace, sim::PacketTap tap = {});
 
-// The same in real time: the NIC of one rank, with a thread of this process.
-Result<std::unique_ptr<LiveNic>> MakeLiveNic(const config::Config& config,
-                                             const sim::Platform& platform, uint32_t rank);
+// The same in real time (live, mlx5): the NIC of one rank.
+Result<std::unique_ptr<RealTimeNic>> MakeRealTimeNic(const config::Config& config,
+                                                     const sim::Platform& platform, uint32_t rank);
 
 }  // namespace ringpost

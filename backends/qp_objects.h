@@ -5,16 +5,11 @@
 #include <functional>
 #include <string>
 
+#include "backends/qp_spec.h"
 #include "sim/nic/rnic.h"
 #include "transport/nic.h"
 
 namespace ringpost {
-
-// One QP as threads see it.
-struct QpViews {
-  QpView send;
-  ReceiveView receive;
-};
 
 // The numbers of its objects; 0 where there is none.
 struct QpObjects {
@@ -31,22 +26,6 @@ struct ObjectMaker {
   std::function<sim::Created(uint32_t pd, const sim::ReceiveQueueConfig&)> srq;
   std::function<sim::Created(const sim::RnicQpConfig&)> qp;
 };
-
-// What the place that threads and the NIC share is capable of.
-struct DoorbellCaps {
-  bool blueflame = false;    // threads are a CPU's
-  bool record_free = false;  // the register is a queue: no doorbell overwrites another
-};
-
-// Why no such QP can be, in one line; empty if it can.
-std::string RefusalOf(const QpSpec& spec, const DoorbellCaps& caps);
-
-// The receives of a QP of this spec: a DCT has a shared queue, and that is never empty.
-uint32_t ReceiveDepth(const QpSpec& spec);
-uint64_t ReceiveRingBytes(const QpSpec& spec);
-
-// The fields of the views that a spec and the NIC's limits decide.
-QpViews ViewsOf(const QpSpec& spec, const sim::NicLimits& limits);
 
 // Makes the objects behind views whose queues are placed; sets their QPN. Empty if done; what was
 // made before a refusal stays in `objects`.

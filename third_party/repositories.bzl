@@ -50,6 +50,7 @@ def system_repositories():
     pkg_config_library(name = "fmt", package = "fmt", header_only_define = "FMT_HEADER_ONLY")
     pkg_config_library(name = "libibverbs", package = "libibverbs")
     pkg_config_library(name = "libmlx5", package = "libmlx5")
+    pkg_config_library(name = "libmlx5", package = "libmlx5")
     pkg_config_library(name = "libpcap", package = "libpcap")
     pkg_config_library(name = "nlohmann_json", package = "nlohmann_json")
     pkg_config_library(name = "nlopt", package = "nlopt")

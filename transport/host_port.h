@@ -129,9 +129,14 @@ class HostPort : public HostGroup {
     Store<O, S>(Ref<uint32_t>{qp.record + abi::kRecordSendOffset}, abi::Swap32(counter));
   }
 
+  // A store to a write-combining register is not ordered after the ones to memory, and may stay in
+  // the CPU: the first fence orders WQEs and record before it, on which the NIC relies; the second
+  // sends it on its way.
   template <Order O, Scope S>
   void RingDoorbell(const QpView& qp, uint64_t value) {
+    if (qp.combines != 0) std::atomic_thread_fence(std::memory_order_seq_cst);
     Store<O, S>(Ref<uint64_t>{qp.doorbell}, value);
+    if (qp.combines != 0) std::atomic_thread_fence(std::memory_order_seq_cst);
   }
 
   uint64_t LoadCqeTail(uint64_t cq, uint32_t slot) {

@@ -1,11 +1,12 @@
 // nic.h: the cold half of a NIC: memory registration, queue pairs, and the views kernels get.
 //
 // The hot half has no interface: it is the memory behind a QpView, accessed through a Port. A
-// backend implements this once (backends/sim in virtual time); backends/make_nic.h chooses by
-// name. Called from the host before and between kernels, by one thread. Errors come back as a
-// Result with one clear line; nothing throws. Everything lives as long as the Nic.
+// backend implements this once (backends/sim, live and mlx5); backends/make_nic.h chooses by name.
+// Called from the host before and between kernels, by one thread. Errors come back as a Result with
+// one clear line; nothing throws. Everything lives as long as the Nic.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "transport/qp_view.h"
@@ -43,6 +44,8 @@ struct QpAddress {
   uint32_t node = 0;
   uint32_t qpn = 0;  // kDc: of the DCI
   uint32_t dct = 0;  // kDc: where its peers' WQEs go
+  // Of a hardware NIC: its port, as the peer's NIC must know it (backends/mlx5/port_address.h).
+  std::array<uint8_t, 32> port = {};
 };
 
 class Nic {

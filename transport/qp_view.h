@@ -24,6 +24,7 @@ enum class DoorbellMode : uint8_t {
   kCpu,         // it leaves the producer index in memory, and a host thread of the backend rings
   kBlueFlame,   // record, then the last WQE's first 64 bytes; as kGpu where the port is no CPU's
   kRecordFree,  // the doorbell alone
+  kAuto,        // of a spec alone: kGpu where the register can be mapped for the GPU, else kCpu
 };
 
 enum class TransportKind : uint8_t { kRc, kDc };
@@ -60,6 +61,8 @@ struct QpView {
   Placement placement = Placement::kGpu;
   DoorbellMode doorbell_mode = DoorbellMode::kGpu;
   TransportKind kind = TransportKind::kRc;
+  // The register is mapped write-combining for CPUs: their port orders and flushes each store.
+  uint8_t combines = 0;
 };
 static_assert(std::is_trivially_copyable_v<QpView>);
 

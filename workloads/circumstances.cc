@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 
@@ -43,12 +44,30 @@ std::string Cores() {
   return text;
 }
 
-std::string PollOf(const config::Config& config, const LiveNicOptions& options) {
-  using sim::service::Idle;
-  if (options.service.idle == Idle::kSleep) return "sleep";
-  if (options.service.idle == Idle::kSpin) return "spin";
-  return config.live.poll == config::LivePoll::kSpin ? "yield, as there are too few cores to spin"
-                                                     : "yield";
+// A NIC that was to spin, and yields, has found too few cores.
+std::string Explained(const config::Config& config, const RealTimeNic::Fact& fact) {
+  const bool wanted = config.live.poll == config::LivePoll::kSpin;
+  if (fact.first != "poll" || fact.second != "yield" || !wanted) return fact.second;
+  return "yield, as there are too few cores to spin";
+}
+
+// The facts of each NIC that is here; what differs between them stands beside one another.
+void AddFacts(const config::Config& config, LiveMachine& machine,
+              std::vector<Circumstance>& facts) {
+  for (uint32_t rank = 0; rank < machine.Ranks(); ++rank) {
+    if (!machine.Owns(rank)) continue;
+    for (const RealTimeNic::Fact& fact : machine.real_nic(rank).Facts()) {
+      const std::string value = Explained(config, fact);
+      const auto known = std::find_if(facts.begin(), facts.end(), [&](const Circumstance& other) {
+        return other.name == fact.first;
+      });
+      if (known == facts.end()) {
+        facts.push_back({fact.first, value});
+      } else if (known->value != value) {
+        known->value += ", " + value;
+      }
+    }
+  }
 }
 
 std::string CompletionOf(const config::Config& config) {
@@ -67,26 +86,19 @@ std::string CompletionOf(const config::Config& config) {
 
 std::vector<Circumstance> CircumstancesOf(const config::Config& config, LiveMachine& machine) {
   std::string here;
-  std::string nic_cores;
-  std::string poll;
   for (uint32_t rank = 0; rank < machine.Ranks(); ++rank) {
-    if (!machine.Owns(rank)) continue;
-    const LiveNicOptions& options = machine.live_nic(rank).Options();
-    const int core = options.service.core;
-    here += (here.empty() ? "" : ", ") + fmt::format("{}", rank);
-    nic_cores += (nic_cores.empty() ? "" : ", ") + (core < 0 ? "any" : fmt::format("{}", core));
-    poll = PollOf(config, options);
+    if (machine.Owns(rank)) here += (here.empty() ? "" : ", ") + fmt::format("{}", rank);
   }
-  return {{"cpu", CpuModel()},
-          {"cores", Cores()},
-          {"clock_governor", ClockGovernor()},
-          {"gpu", "none: kernels are host threads, and placement gpu is host memory"},
-          {"nic", "software"},
-          {"ranks_here", here},
-          {"nic_core", nic_cores},
-          {"poll", poll},
-          {"completion", CompletionOf(config)},
-          {"qps_per_peer", fmt::format("{}", config.transport.qps_per_peer)}};
+  std::vector<Circumstance> facts = {
+      {"cpu", CpuModel()},
+      {"cores", Cores()},
+      {"clock_governor", ClockGovernor()},
+      {"gpu", "none: kernels are host threads, and placement gpu is host memory"}};
+  AddFacts(config, machine, facts);
+  facts.push_back({"ranks_here", here});
+  facts.push_back({"completion", CompletionOf(config)});
+  facts.push_back({"qps_per_peer", fmt::format("{}", config.transport.qps_per_peer)});
+  return facts;
 }
 
 }  // namespace ringpost::workloads

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "transport/host_warp.h"
+#include "workloads/setup.h"
 
 namespace ringpost::workloads {
 namespace {
@@ -25,7 +26,7 @@ Result<std::unique_ptr<LiveMachine>> LiveMachine::Make(const config::Config& con
   if (!ranks.rendezvous.empty()) wrong = machine->Join(config, ranks);
   for (uint32_t rank = 0; rank < config.ranks && wrong.empty(); ++rank) {
     if (machine->bootstrap_ != nullptr && rank != machine->rank_) continue;
-    auto nic = MakeLiveNic(config, platform, rank);
+    auto nic = MakeRealTimeNic(config, platform, rank);
     if (nic.Ok()) {
       machine->nics_[rank] = std::move(nic.Value());
     } else {
@@ -43,7 +44,7 @@ std::string LiveMachine::Join(const config::Config& config, const RankOptions& r
   spec.rendezvous = ranks.rendezvous;
   spec.rank = rank_ = ranks.rank;
   spec.ranks = static_cast<uint32_t>(config.ranks);
-  spec.nic = "live NIC";
+  spec.nic = std::string(NameOf(config.backend)) + " NIC";
   spec.deadline = kJoinDeadline;
   spec.listening = ranks.listening;
   auto joined = bootstrap::Bootstrap::Join(spec);

@@ -1,5 +1,5 @@
-// live_machine.h: host threads and software NICs in real time: all ranks as threads of this
-// process, or one rank of a run of several processes.
+// live_machine.h: host threads and NICs in real time, of software or hardware: all ranks as threads
+// of this process, or one rank of a run of several processes.
 #pragma once
 
 #include <atomic>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/live/live_nic.h"
 #include "backends/make_nic.h"
+#include "backends/real_time_nic.h"
 #include "configs/schema/config.h"
 #include "sim/cost/platform.h"
 #include "transport/bootstrap/bootstrap.h"
@@ -35,7 +35,7 @@ class LiveMachine final : public Machine {
   uint32_t Ranks() const override { return static_cast<uint32_t>(nics_.size()); }
   bool Owns(uint32_t rank) const override { return nics_[rank] != nullptr; }
   Nic& nic(uint32_t rank) override { return *nics_[rank]; }
-  LiveNic& live_nic(uint32_t rank) { return *nics_[rank]; }
+  RealTimeNic& real_nic(uint32_t rank) { return *nics_[rank]; }
   Result<std::vector<std::string>> Exchange(std::vector<std::string> mine,
                                             const std::string& what) override;
   void Abort(const std::string& reason) override;
@@ -55,7 +55,7 @@ class LiveMachine final : public Machine {
 
   std::unique_ptr<bootstrap::Bootstrap> bootstrap_;  // null: all ranks are here
   uint32_t rank_ = 0;                                // with a bootstrap: the only one here
-  std::vector<std::unique_ptr<LiveNic>> nics_;       // by rank; null: of another process
+  std::vector<std::unique_ptr<RealTimeNic>> nics_;   // by rank; null: of another process
   std::vector<std::function<void(HostPort& port)>> bodies_;
 };
 

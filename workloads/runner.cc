@@ -72,23 +72,18 @@ void RunKind(Machine& machine, const config::Config& config, RunResult& result, 
   }
 }
 
-void AddLiveCounters(LiveMachine& machine, const config::Config& config, RunResult& result,
-                     Outcome& outcome) {
+void AddLiveCounters(LiveMachine& machine, RunResult& result, Outcome& outcome) {
   for (uint32_t rank = 0; rank < machine.Ranks(); ++rank) {
     if (!machine.Owns(rank)) continue;
-    const Result<LiveCounters> counters = machine.live_nic(rank).Counters();
-    if (!counters.Ok()) return outcome.Fail(counters.Message());
-    const auto add = [&](const char* name, uint64_t value) {
+    const auto counts = machine.real_nic(rank).Counts();
+    if (!counts.Ok()) return outcome.Fail(counts.Message());
+    for (const auto& [name, value] : counts.Value()) {
       result.counters.emplace_back(fmt::format("nic{}.{}", rank, name), value);
-    };
-    ForEachCounter(counters.Value().nic, add);
-    ForEachCounter(counters.Value().loop, add);
-    ForEachCounter(counters.Value().port, add);
-    ForEachCounter(counters.Value().faults, add);
-    const auto& pace = counters.Value().pace;
-    if (rank != 0 || config.live.pace == config::LivePace::kOff) continue;
-    result.pace = {pace.held, pace.late, static_cast<double>(pace.late_median_ns) / 1e3,
-                   static_cast<double>(pace.late_max_ns) / 1e3};
+    }
+    const auto pace = machine.real_nic(rank).Paced();
+    if (rank != 0 || !pace) continue;
+    result.pace = {pace->held, pace->late, static_cast<double>(pace->late_median_ns) / 1e3,
+                   static_cast<double>(pace->late_max_ns) / 1e3};
   }
 }
 
@@ -103,7 +98,7 @@ RunResult RunLive(const config::Config& config, const sim::Platform& platform,
   } else {
     LiveMachine& machine = *made.Value();
     RunKind(machine, config, result, outcome);
-    AddLiveCounters(machine, config, result, outcome);
+    AddLiveCounters(machine, result, outcome);
     result.circumstances = CircumstancesOf(config, machine);
     // The others learn of a failure here, and this rank of theirs.
     if (!outcome.ok) machine.Abort(outcome.error);
@@ -146,8 +141,8 @@ RunResult RunSimulated(const config::Config& config, const sim::Platform& platfo
 
 RunResult Run(const config::Config& config, const sim::Platform& platform,
               const RunOptions& options) {
-  return config.backend == config::Backend::kLive ? RunLive(config, platform, options)
-                                                  : RunSimulated(config, platform, options);
+  return config.backend == config::Backend::kSim ? RunSimulated(config, platform, options)
+                                                 : RunLive(config, platform, options);
 }
 
 }  // namespace ringpost::workloads

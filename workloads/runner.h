@@ -1,10 +1,10 @@
 // runner.h: runs the workload of a configuration and returns what it measured.
 //
 // Deterministic in virtual time: equal configuration, platform and seed give equal results, to the
-// bit. In real time (backend live) it measures this machine; where ranks are other processes, rank
-// 0 has the metrics and each its own counters. Errors of the run (an error CQE, a hang) come back
-// in the result; a workload that the policies cannot serve is refused there too, before anything
-// runs.
+// bit. In real time (backends live and mlx5) it measures this machine; where ranks are other
+// processes, rank 0 has the metrics and each its own counters. Errors of the run (an error CQE, a
+// hang) come back in the result; a workload that the policies cannot serve is refused there too,
+// before anything runs.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +55,7 @@ struct RunResult {
 struct RunOptions {
   std::string trace_file;  // empty: none
   std::string pcap_file;   // empty: none
-  RankOptions ranks = {};  // of backend live
+  RankOptions ranks = {};  // in real time
 };
 
 RunResult Run(const config::Config& config, const sim::Platform& platform,

@@ -7,6 +7,11 @@
 
 namespace ringpost::workloads {
 
+std::string_view NameOf(config::Backend backend) {
+  constexpr std::string_view kNames[] = {"sim", "live", "mlx5"};
+  return kNames[static_cast<size_t>(backend)];
+}
+
 std::string_view NameOf(config::Publication publication) {
   constexpr std::string_view kNames[] = {"per_thread", "batched",     "ordered_handoff",
                                          "locked",     "cooperative", "last_writer"};

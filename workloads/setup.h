@@ -12,6 +12,7 @@
 
 namespace ringpost::workloads {
 
+std::string_view NameOf(config::Backend backend);
 std::string_view NameOf(config::Publication publication);
 std::string_view NameOf(config::Ordering ordering);
 

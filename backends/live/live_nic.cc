@@ -154,7 +154,7 @@ Result<QpAddress> LiveNic::CreateQp(const QpSpec& spec) {
                        .record_free = false});
   if (!refusal.empty()) return Error{refusal};
   Qp qp;
-  qp.views = ViewsOf(spec, options_.nic.limits);
+  qp.views = ViewsOf(spec, options_.nic.limits.message_bytes);
   refusal = Place(spec, qp);
   if (!refusal.empty()) return Error{refusal};
   const Result<bool> called = service_->Call([&](NicLoop& loop) { refusal = Make(loop, qp); });
@@ -363,6 +363,34 @@ Result<LiveCounters> LiveNic::Counters() {
   });
   if (!called.Ok()) return Error{called.Message()};
   return counters;
+}
+
+Result<std::vector<RealTimeNic::Count>> LiveNic::Counts() {
+  const Result<LiveCounters> counters = Counters();
+  if (!counters.Ok()) return Error{counters.Message()};
+  std::vector<Count> counts;
+  const auto add = [&](const char* name, uint64_t value) { counts.emplace_back(name, value); };
+  ForEachCounter(counters.Value().nic, add);
+  ForEachCounter(counters.Value().loop, add);
+  ForEachCounter(counters.Value().port, add);
+  ForEachCounter(counters.Value().faults, add);
+  return counts;
+}
+
+std::optional<RealTimeNic::Pacing> LiveNic::Paced() {
+  if (!options_.service.overlay.pace) return std::nullopt;
+  const Result<LiveCounters> counters = Counters();
+  if (!counters.Ok()) return std::nullopt;
+  const sim::service::PaceCounters& pace = counters.Value().pace;
+  return Pacing{pace.held, pace.late, pace.late_median_ns, pace.late_max_ns};
+}
+
+std::vector<RealTimeNic::Fact> LiveNic::Facts() const {
+  constexpr const char* kIdle[] = {"spin", "yield", "sleep"};
+  const int core = options_.service.core;
+  return {{"nic", "software"},
+          {"nic_core", core < 0 ? "any" : std::to_string(core)},
+          {"poll", kIdle[static_cast<int>(options_.service.idle)]}};
 }
 
 }  // namespace ringpost

@@ -16,8 +16,9 @@
 #include <mutex>
 #include <string>
 
-#include "backends/live/host_doorbells.h"
+#include "backends/host_doorbells.h"
 #include "backends/qp_objects.h"
+#include "backends/real_time_nic.h"
 #include "sim/nic/qp_states.h"
 #include "sim/service/fabric_segment.h"
 #include "sim/service/nic_service.h"
@@ -55,7 +56,7 @@ struct LiveCounters {
   sim::service::PaceCounters pace;
 };
 
-class LiveNic final : public Nic {
+class LiveNic final : public RealTimeNic {
  public:
   // The fabric must outlive it.
   static Result<std::unique_ptr<LiveNic>> Open(sim::service::FabricSegment& fabric,
@@ -82,13 +83,16 @@ class LiveNic final : public Nic {
   Result<bool> InjectError(uint32_t qpn, uint64_t wqe, abi::Syndrome syndrome);
 
   // Where other NICs find this one, for their Meet(). In shared memory there is nothing to say.
-  std::string Whereabouts() const;
-  Result<bool> Meet(const std::string& whereabouts);
+  std::string Whereabouts() const override;
+  Result<bool> Meet(const std::string& whereabouts) override;
 
   const LiveNicOptions& Options() const { return options_; }
   Result<LiveCounters> Counters();
+  Result<std::vector<Count>> Counts() override;
+  std::optional<Pacing> Paced() override;
+  std::vector<Fact> Facts() const override;
   // Empty while its thread runs.
-  std::string Failure() const { return service_->Failure(); }
+  std::string Failure() const override { return service_->Failure(); }
 
  private:
   struct Qp {

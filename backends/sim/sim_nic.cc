@@ -87,7 +87,7 @@ Result<QpAddress> Fabric::SimNic::CreateQp(const QpSpec& spec) {
   if (!refusal.empty()) return Error{refusal};
   sim::Rnic& function = node_.Function();
   Qp qp;
-  qp.views = ViewsOf(spec, function.Config().limits);
+  qp.views = ViewsOf(spec, function.Config().limits.message_bytes);
   Place(spec, qp.views);
   refusal = MakeSink(qp.views.send);
   const ObjectMaker make{[&](const sim::CqConfig& config) { return function.CreateCq(config); },

@@ -144,19 +144,42 @@ Found CheckFaults(const Config& config) {
   return std::nullopt;
 }
 
-// Only the wire of a live NIC has faults, and threads of the system are few.
-Found CheckLive(const Config& config) {
-  if (config.backend != Backend::kLive) return std::nullopt;
+// Threads of the system are few.
+Found CheckRealTime(const Config& config) {
+  if (config.backend == Backend::kSim) return std::nullopt;
   constexpr uint64_t kMostThreads = 1024;
+  const char* name = config.backend == Backend::kLive ? "live" : "mlx5";
   if (config.workload.threads > kMostThreads) {
     return Conflict{{"workload.threads", "backend"},
                     {fmt::format("{} threads of the system are too many", config.workload.threads),
-                     fmt::format("use at most {} with backend live", kMostThreads)}};
+                     fmt::format("use at most {} with backend {}", kMostThreads, name)}};
   }
   if (config.workload.kind == WorkloadKind::kPutLatency && config.workload.threads > 1) {
     return Conflict{{"workload.threads", "workload.kind"},
-                    {"put_latency has one thread with backend live", "use 1, or message_rate"}};
+                    {fmt::format("put_latency has one thread with backend {}", name),
+                     "use 1, or message_rate"}};
   }
+  return std::nullopt;
+}
+
+Found CheckMlx5(const Config& config) {
+  if (config.backend != Backend::kMlx5) return std::nullopt;
+  if (config.transport.doorbell == DoorbellMode::kBlueFlame ||
+      config.transport.doorbell == DoorbellMode::kRecordFree) {
+    return Conflict{
+        {"transport.doorbell", "backend"},
+        {"backend mlx5 writes the record and rings with 8 bytes", "use gpu, cpu or auto"}};
+  }
+  if (!config.faults.rules.empty()) {
+    return Conflict{{"faults.rules", "backend"},
+                    {"hardware has no faults to order", "use backend sim or live"}};
+  }
+  return std::nullopt;
+}
+
+// Only the wire of a live NIC has faults.
+Found CheckLive(const Config& config) {
+  if (config.backend != Backend::kLive) return std::nullopt;
   if (config.transport.doorbell == DoorbellMode::kRecordFree) {
     return Conflict{{"transport.doorbell", "backend"},
                     {"a live doorbell is a page that is looked at, and needs the record",
@@ -188,6 +211,8 @@ std::optional<Conflict> FindConflict(const Config& config) {
   if (Found found = CheckInline(config.transport, config.workload)) return found;
   if (Found found = CheckLimits(config.transport, config.nic.limits)) return found;
   if (Found found = CheckFaults(config)) return found;
+  if (Found found = CheckRealTime(config)) return found;
+  if (Found found = CheckMlx5(config)) return found;
   return CheckLive(config);
 }
 

@@ -15,7 +15,7 @@
 
 namespace ringpost::config {
 
-enum class Backend : uint8_t { kSim, kLive };
+enum class Backend : uint8_t { kSim, kLive, kMlx5 };
 enum class Publication : uint8_t {
   kPerThread,
   kBatched,
@@ -44,6 +44,7 @@ enum class LivePace : uint8_t { kOff, kPlatform };
 enum class LiveWire : uint8_t { kSharedMemory, kUdp };
 enum class ExecLink : uint8_t { kInfiniband, kEthernet };
 enum class ExecPoll : uint8_t { kAuto, kSpin, kYield, kSleep };
+enum class Mlx5Route : uint8_t { kDevx, kVerbs };
 enum class FaultPlace : uint8_t { kResponder, kRequester, kWire, kDoorbell, kCqe, kFetch };
 enum class FaultKind : uint8_t {
   kDelay,
@@ -144,6 +145,14 @@ struct ExecConfig {
   sim::Duration sleep;
 };
 
+// Of the backend mlx5 alone.
+struct Mlx5Config {
+  std::vector<std::string> devices;   // empty: any active port
+  std::optional<uint64_t> gid_index;  // not set: the best RoCE v2 entry
+  uint64_t pkey_index = 0;
+  Mlx5Route route = Mlx5Route::kDevx;
+};
+
 struct EngineConfig {
   uint64_t stack_size_bytes = 0;
   uint64_t stack_memory_bytes = 0;
@@ -163,6 +172,7 @@ struct Config {
   FaultsConfig faults;
   LiveConfig live;
   ExecConfig exec;
+  Mlx5Config mlx5;
   EngineConfig engine;
 };
 

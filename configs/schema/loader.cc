@@ -79,8 +79,24 @@ void CheckPlatform(const std::string& name) {
   }
 }
 
+Value ReadNames(const YamlText& yaml, const YAML::Node& node, const KeyInfo& key) {
+  if (!node.IsSequence()) {
+    throw ConfigError(yaml.At(node), key.path, {"is not a list", Expectation(key)});
+  }
+  Value value;
+  for (const YAML::Node& item : node) {
+    const std::string name = ScalarOf(yaml, item, key.path, Expectation(key));
+    if (name.empty()) throw ConfigError(yaml.At(item), key.path, {"is empty", Expectation(key)});
+    value.text += (value.names.empty() ? "" : ", ") + name;
+    value.names.push_back(name);
+  }
+  value.text = "[" + value.text + "]";
+  return value;
+}
+
 Value ReadValue(const YamlText& yaml, const YAML::Node& node, const KeyInfo& key) {
   if (key.type == Type::kRules) return ReadRules(yaml, node, key);
+  if (key.type == Type::kNames) return ReadNames(yaml, node, key);
   const std::string text = ScalarOf(yaml, node, key.path, Expectation(key));
   try {
     if (key.path == "platform") CheckPlatform(text);
@@ -145,7 +161,7 @@ Settings Defaults() {
   for (const Key<Config>& key : Keys()) {
     Setting& setting = settings[key.info.path];
     setting.value.text = key.info.fallback;
-    if (key.info.type != Type::kRules) setting.value = ParseValue(key.info, key.info.fallback);
+    if (!IsList(key.info.type)) setting.value = ParseValue(key.info, key.info.fallback);
   }
   return settings;
 }

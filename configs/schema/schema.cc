@@ -11,6 +11,7 @@ void Assign(bool& field, const Value& value) { field = value.flag; }
 void Assign(std::string& field, const Value& value) { field = value.text; }
 void Assign(sim::Duration& field, const Value& value) { field = sim::Duration::Ns(value.number); }
 void Assign(std::vector<FaultRule>& field, const Value& value) { field = value.rules; }
+void Assign(std::vector<std::string>& field, const Value& value) { field = value.names; }
 void Assign(std::optional<uint64_t>& field, const Value& value) {
   field = value.word >= 0 ? std::nullopt : std::optional<uint64_t>(value.count);
 }
@@ -85,11 +86,9 @@ KeyInfo Place(std::string path, double minimum, std::string meaning) {
 
 void AddRun(Rows& rows) {
   rows.push_back(
-      {Word(
-           "backend", "sim", {"sim", "live"},
-           "what runs the transport: the simulated NIC in virtual time, or (live) host threads and "
-           "a software NIC in real time",
-           {"mlx5"}),
+      {Word("backend", "sim", {"sim", "live", "mlx5"},
+            "what runs the transport: the simulated NIC in virtual time; or host threads in real "
+            "time and (live) a software NIC, (mlx5) the machine's ConnectX"),
        kStore<&Config::backend>});
   rows.push_back({Plain("platform", Type::kText, "p_ib",
                         "a file of configs/platforms without .yaml, or the path of a YAML file: "
@@ -137,13 +136,14 @@ void AddTransport(Rows& rows) {
   rows.push_back({Number("transport.inline_max", Type::kBytes, "28 B", {0, 220},
                          "largest payload that travels in the WQE"),
                   kStoreIn<block, &T::inline_max_bytes>});
-  rows.push_back({Word("transport.doorbell", "gpu", {"gpu", "cpu", "blueflame", "record_free"},
-                       "how the NIC learns of WQEs: gpu: record and doorbell, by the thread that "
-                       "posts; cpu: a host thread rings, for an index that the thread leaves in "
-                       "memory; blueflame: with the last WQE, from a CPU alone; record_free: no "
-                       "record, not on backend live",
-                       {"auto"}),
-                  kStoreIn<block, &T::doorbell>});
+  rows.push_back(
+      {Word(
+           "transport.doorbell", "gpu", {"gpu", "cpu", "blueflame", "record_free", "auto"},
+           "how the NIC learns of WQEs: gpu: record and doorbell, by the thread that posts; cpu: a "
+           "host thread rings, for an index that the thread leaves in memory; blueflame: with the "
+           "last WQE, from a CPU alone, backend live; record_free: no record, backend sim; auto: "
+           "gpu, or cpu with a warning where the GPU cannot map the NIC's register"),
+       kStoreIn<block, &T::doorbell>});
   rows.push_back({Plain("transport.unsafe", Type::kSwitch, "false",
                         "allow orderings that are not safe for the placement"),
                   kStoreIn<block, &T::unsafe>});
@@ -283,6 +283,27 @@ void AddExec(Rows& rows) {
                   kStoreIn<block, &E::sleep>});
 }
 
+void AddMlx5(Rows& rows) {
+  constexpr auto block = &Config::mlx5;
+  using M = Mlx5Config;
+  rows.push_back({Plain("mlx5.devices", Type::kNames, "[]",
+                        "NICs for the ranks in turn, as NAME or NAME:PORT; behind ^, those that "
+                        "are not used; none: all ranks use the first active port"),
+                  kStoreIn<block, &M::devices>});
+  KeyInfo gid = Number("mlx5.gid_index", Type::kCount, "auto", {0, 255},
+                       "entry of the port's GID table; `auto` takes a RoCE v2 one, of an IPv4 "
+                       "address before IPv6, link-local last");
+  gid.words = {"auto"};
+  rows.push_back({gid, kStoreIn<block, &M::gid_index>});
+  rows.push_back({Number("mlx5.pkey_index", Type::kCount, "0", {0, 65535},
+                         "entry of the port's table of partition keys"),
+                  kStoreIn<block, &M::pkey_index>});
+  rows.push_back({Word("mlx5.route", "devx", {"devx", "verbs"},
+                       "who makes queues: commands of the device, wherever they lie; or verbs, in "
+                       "host memory, with a thread that passes completions on"),
+                  kStoreIn<block, &M::route>});
+}
+
 Rows MakeKeys() {
   Rows rows;
   AddRun(rows);
@@ -291,6 +312,7 @@ Rows MakeKeys() {
   AddMachine(rows);
   AddLive(rows);
   AddExec(rows);
+  AddMlx5(rows);
   return rows;
 }
 

@@ -24,6 +24,7 @@ enum class Type : uint8_t {
   kFrequency,  // MHz
   kPercent,    // %
   kRules,      // a list of fault rules (RuleKeys)
+  kNames,      // a list of words
 };
 
 // A parsed value. `text` is canonical: equal values have equal texts.
@@ -34,6 +35,7 @@ struct Value {
   uint64_t count = 0;  // kCount, kBytes
   double number = 0;   // kTime: ns; kFrequency: MHz; kPercent: %
   std::vector<FaultRule> rules;
+  std::vector<std::string> names;
 };
 
 struct KeyInfo {
@@ -57,6 +59,9 @@ struct Key {
 
 const std::vector<Key<Config>>& Keys();
 const std::vector<Key<FaultRule>>& RuleKeys();  // of each item of faults.rules
+
+// Whether its value is a list, which ParseValue() does not take.
+constexpr bool IsList(Type type) { return type == Type::kRules || type == Type::kNames; }
 
 // One scalar of a key; throws ValueError.
 Value ParseValue(const KeyInfo& key, std::string_view text);

@@ -88,7 +88,7 @@ std::string Join(const std::vector<std::string>& words) {
 std::string RangeText(const KeyInfo& key) {
   if (key.type == Type::kWord) return Join(key.words);
   if (key.type == Type::kSwitch) return "true or false";
-  if (key.type == Type::kText || key.type == Type::kRules) return "";
+  if (key.type == Type::kText || IsList(key.type)) return "";
   std::string text = NumberText(key, key.minimum);
   if (key.maximum >= kNobodyReaches) {
     text = "at least " + text;
@@ -106,6 +106,7 @@ std::string UnitText(const KeyInfo& key) {
     case Type::kCount:
       return "count";
     case Type::kRules:
+    case Type::kNames:
       return "list";
     case Type::kText:
       return "text";
@@ -124,6 +125,8 @@ std::string Expectation(const KeyInfo& key) {
       return "give a text";
     case Type::kRules:
       return "give a list such as [{where: responder, kind: delay, amount: 50 us}]";
+    case Type::kNames:
+      return "give a list such as [mlx5_0, mlx5_1:1]";
     case Type::kCount:
       if (key.power_of_two) {
         return fmt::format("give a power of two from {} to {}", key.minimum, key.maximum);
@@ -159,6 +162,7 @@ Value ParseValue(const KeyInfo& key, std::string_view text) {
       if (text.empty()) throw ValueError{"is empty", Expectation(key)};
       return value;
     case Type::kRules:
+    case Type::kNames:
       throw ValueError{fmt::format("'{}' is not a list", text), Expectation(key)};
     default:
       return ParseQuantityOf(key, text);

@@ -210,9 +210,20 @@ BOOST_AUTO_TEST_CASE(AnUnknownWordIsAnsweredWithAllOfThem) {
              "use true or false");
 }
 
-BOOST_AUTO_TEST_CASE(ABackendOfALaterVersionIsRefusedInOneLine) {
-  BOOST_TEST(ErrorOf("backend: mlx5\n") ==
-             "c.yaml:1:10: backend: backend mlx5 is not built into this version; use sim or live");
+BOOST_AUTO_TEST_CASE(NicsAreAListOfNames) {
+  BOOST_TEST(ErrorOf("mlx5: {devices: [mlx5_0, \"^roce_rail1:1\"]}\n") == "");
+  BOOST_TEST(ErrorOf("mlx5: {devices: mlx5_0}\n") ==
+             "c.yaml:1:17: mlx5.devices: is not a list; give a list such as [mlx5_0, mlx5_1:1]");
+  BOOST_TEST(ErrorOf("mlx5: {devices: [[mlx5_0]]}\n") ==
+             "c.yaml:1:18: mlx5.devices: is a list; give a list such as [mlx5_0, mlx5_1:1]");
+}
+
+BOOST_AUTO_TEST_CASE(WhatHardwareCannotDoIsRefusedWithBackendMlx5) {
+  BOOST_TEST(ErrorOf("backend: mlx5\ntransport: {doorbell: blueflame}\n") ==
+             "c.yaml:2:23: transport.doorbell: backend mlx5 writes the record and rings with 8 "
+             "bytes; use gpu, cpu or auto");
+  BOOST_TEST(ErrorOf("backend: mlx5\nfaults: {rules: [{where: wire, kind: drop}]}\n") ==
+             "c.yaml:2:17: faults.rules: hardware has no faults to order; use backend sim or live");
 }
 
 BOOST_AUTO_TEST_CASE(AnUnknownPlatformIsAnsweredWithTheNearestOne) {

@@ -11,6 +11,7 @@ namespace {
 
 constexpr CompletionScope kSelected = CompletionScope::kSelectedQp;
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(HasDevice))
 BOOST_AUTO_TEST_CASE_TEMPLATE(APutOfAValueWritesItsBytesAndNoMore, Backend, Backends) {
   constexpr uint64_t kValue = 0x8877665544332211;
   for (const auto& pair : Backend::Pairs()) {
@@ -33,6 +34,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(APutOfAValueWritesItsBytesAndNoMore, Backend, Back
   }
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(HasDevice))
 BOOST_AUTO_TEST_CASE_TEMPLATE(EachFetchAddSeesTheSumOfThoseBeforeIt, Backend, Backends) {
   constexpr uint64_t kEach = 12;
   constexpr uint64_t kAddend = 0x100000001;
@@ -65,6 +67,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(EachFetchAddSeesTheSumOfThoseBeforeIt, Backend, Ba
   }
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(HasDevice))
 BOOST_AUTO_TEST_CASE_TEMPLATE(ACompareSwapStoresOnlyWhereItFindsWhatItExpects, Backend, Backends) {
   constexpr uint64_t kFirst = 0x0123456789abcdef, kSecond = 0xfedcba9876543210;
   for (const auto& pair : Backend::Pairs()) {
@@ -88,6 +91,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(ACompareSwapStoresOnlyWhereItFindsWhatItExpects, B
   }
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(HasDevice))
 BOOST_AUTO_TEST_CASE_TEMPLATE(AnAtomicOnWhatIsNotEightAlignedBytesIsRefused, Backend, Backends) {
   for (const auto& pair : Backend::Pairs()) {
     Team<Backend> team(pair, {.depth_wqebbs = 16});
@@ -105,6 +109,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(AnAtomicOnWhatIsNotEightAlignedBytesIsRefused, Bac
 }
 
 // Of threads that post together nobody waits for one that was refused.
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(HasDevice))
 BOOST_AUTO_TEST_CASE_TEMPLATE(AnAtomicOfOneLaneThatIsRefusedIsRefusedForItsWarp, Backend,
                               Backends) {
   for (const auto& pair : Backend::Pairs()) {
@@ -124,6 +129,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(AnAtomicOfOneLaneThatIsRefusedIsRefusedForItsWarp,
 }
 
 // Threads of node 0 put, and then count up; those of node 1 wait for each count and read.
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(HasDevice))
 BOOST_AUTO_TEST_CASE_TEMPLATE(ASignalCountsAfterAllEarlierPutsOfItsQp, Backend, Backends) {
   constexpr uint64_t kRounds = 8;
   constexpr uint64_t kBytes = 200;
@@ -164,6 +170,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(ASignalCountsAfterAllEarlierPutsOfItsQp, Backend, 
 constexpr uint64_t kSizes[] = {0, 1, 63, 64, 65, 128, 1000};
 uint64_t SizeOf(uint64_t thread, uint64_t i) { return kSizes[(thread + i) % std::size(kSizes)]; }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(HasDevice))
 BOOST_AUTO_TEST_CASE_TEMPLATE(MessagesAboveTheLargestArriveWholeBeforeTheirSignal, Backend,
                               Backends) {
   constexpr uint64_t kRounds = std::size(kSizes);

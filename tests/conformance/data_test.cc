@@ -10,6 +10,7 @@ namespace {
 
 constexpr CompletionScope kSelected = CompletionScope::kSelectedQp;
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(HasDevice))
 BOOST_AUTO_TEST_CASE_TEMPLATE(APutPlacesItsBytes, Backend, Backends) {
   constexpr uint64_t kSizes[] = {1, 8, 64, 100, 4096, 10000};
   for (const auto& pair : Backend::Pairs()) {
@@ -38,6 +39,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(APutPlacesItsBytes, Backend, Backends) {
   }
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(HasDevice))
 BOOST_AUTO_TEST_CASE_TEMPLATE(AnInlinePutPlacesItsBytesAndItsSourceIsFreeAtOnce, Backend,
                               Backends) {
   constexpr uint32_t kSizes[] = {1, 4, 12, 13, 28, 29, 44, 100, 220};
@@ -66,6 +68,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(AnInlinePutPlacesItsBytesAndItsSourceIsFreeAtOnce,
   }
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(HasDevice))
 BOOST_AUTO_TEST_CASE_TEMPLATE(AGetBringsTheBytesOfThePeer, Backend, Backends) {
   constexpr uint64_t kSizes[] = {1, 8, 100, 10000};
   for (const auto& pair : Backend::Pairs()) {
@@ -105,6 +108,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(AGetBringsTheBytesOfThePeer, Backend, Backends) {
   }
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(HasDevice))
 BOOST_AUTO_TEST_CASE_TEMPLATE(APutOfNothingWritesNothingAndCompletes, Backend, Backends) {
   for (const auto& pair : Backend::Pairs()) {
     Team<Backend> team(pair, {.depth_wqebbs = 64});
@@ -145,10 +149,12 @@ void PutMany(const PairOf<typename Backend::P>& pair, uint32_t depth, uint64_t p
   }
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(HasDevice))
 BOOST_AUTO_TEST_CASE_TEMPLATE(ARingOfEightWrapsManyTimes, Backend, Backends) {
   for (const auto& pair : Backend::Pairs()) PutMany<Backend>(pair, 8, 100);
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(HasDevice))
 BOOST_AUTO_TEST_CASE_TEMPLATE(SixteenBitIndicesWrapAfter65536Puts, Backend, Backends) {
   for (const auto& pair : Backend::Pairs()) {
     if (pair.Name() == "per_thread with gpu_fence") PutMany<Backend>(pair, 64, 70000);

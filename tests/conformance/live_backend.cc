@@ -1,16 +1,10 @@
 #include "tests/conformance/live_backend.h"
 
-#include <chrono>
-#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <mutex>
 
 namespace ringpost::conformance {
 namespace {
-
-constexpr std::chrono::seconds kHangGuard{30};
 
 std::unique_ptr<LiveFabric> MakePair() {
   auto fabric = LiveFabric::Make(2);
@@ -21,72 +15,8 @@ std::unique_ptr<LiveFabric> MakePair() {
 
 }  // namespace
 
-const std::vector<PairOf<HostPort>>& LiveBackend::Pairs() {
-  static const std::vector<PairOf<HostPort>> pairs = [] {
-    std::vector<PairOf<HostPort>> ordered = EveryPair<HostPort>();
-    std::erase_if(ordered, [](const PairOf<HostPort>& pair) { return !pair.Ordered(); });
-    return ordered;
-  }();
-  return pairs;
-}
-
 LiveBackend::LiveBackend(const Conditions&) : fabric_(MakePair()) {}
 LiveBackend::~LiveBackend() = default;
-
-void LiveBackend::Launch(uint32_t, const Shape& shape,
-                         std::function<void(P&, uint32_t thread)> kernel) {
-  const auto make = [&](uint32_t threads) {
-    return warps_.emplace_back(std::make_unique<HostWarp>(threads)).get();
-  };
-  HostWarp* warp = nullptr;
-  HostWarp* block = nullptr;
-  for (uint32_t thread = 0; thread < shape.threads; ++thread) {
-    const uint32_t place = thread % shape.block;
-    const uint32_t lane = place % shape.warp;
-    if (place == 0) block = make(shape.block);
-    if (lane == 0) warp = make(shape.warp);
-    bodies_.push_back([this, kernel, thread, group = HostGroup(*warp, lane, *block, place)] {
-      HostPort port(group, &stop_);
-      kernel(port, thread);
-    });
-  }
-}
-
-std::string LiveBackend::Run() {
-  std::mutex mutex;
-  std::condition_variable changed;
-  size_t running = bodies_.size();
-  std::vector<std::thread> threads;
-  for (const auto& body : bodies_) {
-    threads.emplace_back([&] {
-      body();
-      const std::lock_guard<std::mutex> lock(mutex);
-      --running;
-      changed.notify_all();
-    });
-  }
-  bool ended = false;
-  {
-    std::unique_lock<std::mutex> lock(mutex);
-    ended = changed.wait_until(lock, std::chrono::steady_clock::now() + kHangGuard,
-                               [&] { return running == 0; });
-  }
-  stop_ = !ended;
-  for (std::thread& thread : threads) thread.join();
-  bodies_.clear();
-  for (uint32_t node = 0; node < fabric_->Nics(); ++node) {
-    if (!fabric_->nic(node).Failure().empty()) return fabric_->nic(node).Failure();
-  }
-  return ended ? "" : "threads had not ended after 30 s";
-}
-
-void LiveBackend::Write(uint64_t address, const void* bytes, uint64_t size) {
-  std::memcpy(reinterpret_cast<void*>(address), bytes, size);
-}
-
-void LiveBackend::Read(uint64_t address, void* bytes, uint64_t size) {
-  std::memcpy(bytes, reinterpret_cast<const void*>(address), size);
-}
 
 void LiveBackend::Fail(const QpView& qp, uint32_t node, uint64_t wqe, abi::Syndrome syndrome) {
   if (!fabric_->nic(node).InjectError(qp.qpn, wqe, syndrome).Ok()) std::abort();

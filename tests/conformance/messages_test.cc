@@ -20,6 +20,7 @@ uint32_t TagOf(uint32_t thread, uint64_t i) {
 bool IsTagged(uint64_t i) { return i % 3 != 2; }
 uint64_t SizeOf(uint64_t i) { return i == 0 ? 0 : 40 + i * 50; }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(HasDevice))
 BOOST_AUTO_TEST_CASE_TEMPLATE(SendsArriveInOrderWhereReceivesSay, Backend, Backends) {
   for (const auto& pair : Backend::Pairs()) {
     Team<Backend> team(pair, {.depth_wqebbs = 16, .receive_depth = kReceives});
@@ -77,6 +78,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(SendsArriveInOrderWhereReceivesSay, Backend, Backe
   }
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(HasDevice))
 BOOST_AUTO_TEST_CASE_TEMPLATE(APutWithImmediateTellsTheTargetWhenItIsPlaced, Backend, Backends) {
   for (const auto& pair : Backend::Pairs()) {
     // Longer ones travel in pieces, the last of which has the immediate.
@@ -122,6 +124,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(APutWithImmediateTellsTheTargetWhenItIsPlaced, Bac
   }
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(HasDevice))
 BOOST_AUTO_TEST_CASE_TEMPLATE(ASendLongerThanItsReceiveFailsOnBothSides, Backend, Backends) {
   for (const auto& pair : Backend::Pairs()) {
     // A DCT outlives what one of its DCIs did: only the sender learns of it there.

@@ -16,6 +16,8 @@ class SimBackend {
  public:
   using P = SimPort;
   static constexpr bool kRealTime = false;
+  static constexpr bool kInjectsErrors = true;
+  static constexpr bool Rings(DoorbellMode mode) { return mode != DoorbellMode::kBlueFlame; }
   static constexpr Shape kBlock{40, 32, 40};  // a warp, and a part of one
   static const std::vector<PairOf<P>>& Pairs();
 

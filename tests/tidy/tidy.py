@@ -23,6 +23,7 @@ CHECKS = [
     words.internal_words,
     words.host_clock,
     words.verbs,
+    words.knows_its_device,
     words.platform_dependence,
     words.asks_whether_simulated,
     layers.include_layers,

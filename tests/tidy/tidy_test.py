@@ -108,6 +108,13 @@ class WordsTest(CheckTest):
         text += "#ifdef NDEBUG\n#endif\n"
         self.assert_found(words.platform_dependence, "transport/a.h", text, [5])
 
+    def test_knows_its_device(self):
+        check = words.knows_its_device
+        self.assert_found(check, "backends/mlx5/a.cc", "// the emulated device\n", [1])
+        self.assert_found(check, "backends/mlx5/a.cc", "getenv(\"RINGPOST_ROOT\");\n", [1])
+        self.assert_clean(check, "backends/mlx5/a.cc", "virtual Result<bool> Meet();\n")
+        self.assert_clean(check, "sim/uverbs/a.cc", "// the emulated device\n")
+
     def test_asks_whether_simulated(self):
         check = words.asks_whether_simulated
         self.assert_found(check, "workloads/a.cc", "if (simulated) x();\n", [1])

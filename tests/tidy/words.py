@@ -25,6 +25,9 @@ _PLATFORM_FILES = [
 _PLATFORM_DEPENDENCE = (
     r"\b(?:asm|__asm__|__CUDACC__|__CUDA_ARCH__)\b|^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b"
 )
+_EMULATION = (
+    r"(?i)emulat|simulat|preload|virtual (?:device|connectx|nic)|RINGPOST_\w+|\bsim(?:/|::)"
+)
 _INCLUDE_GUARD = re.compile(r"\A\s*#\s*ifndef\s+(\w+_H_?)\s*\n\s*#\s*define\s+\1\b")
 
 # What says how the product was made, rather than what it is.
@@ -64,6 +67,13 @@ def verbs(source):
     if source.has_suffix(*CPP) and not source.is_under("backends/mlx5", "sim/uverbs", "tests"):
         for line, word in find_all(r"\b(?:ibv|mlx5dv)_[a-z]\w*", source.code):
             yield line, f"'{word}' belongs to backends/mlx5"
+
+
+def knows_its_device(source):
+    """backends/mlx5 cannot know whether its device is emulated: the device alone says so."""
+    if source.is_under("backends/mlx5"):
+        for line, word in find_all(_EMULATION, source.text):
+            yield line, f"'{word}' says that a device may be emulated"
 
 
 def platform_dependence(source):

@@ -68,9 +68,10 @@ std::string IdentityLine(const std::string& platform, const std::string& hash, u
 
 std::string IdentityLine(const Experiment& experiment) {
   const config::Config& config = experiment.loaded.config;
-  const bool live = config.backend == config::Backend::kLive;
-  return LineOf(live ? "measured | backend live" : "simulated | backend sim", config.platform,
-                experiment.hash, config.seed);
+  constexpr const char* kBackends[] = {"simulated | backend sim", "measured | backend live",
+                                       "measured | backend mlx5"};
+  return LineOf(kBackends[static_cast<size_t>(config.backend)], config.platform, experiment.hash,
+                config.seed);
 }
 
 }  // namespace ringpost::tools

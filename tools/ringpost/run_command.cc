@@ -30,7 +30,7 @@ std::string ViolationText(const workloads::RunResult& result) {
   return text;
 }
 
-[[noreturn]] void Refuse(const char* option, const char* wrong, const std::string& right) {
+[[noreturn]] void Refuse(const char* option, const std::string& wrong, const std::string& right) {
   throw config::ConfigError({option, 1, 1}, "run", {wrong, right});
 }
 
@@ -39,22 +39,26 @@ void Check(const RunArguments& arguments, const Experiment& experiment) {
   const config::Config& config = experiment.loaded.config;
   const bool one_of_many = arguments.rank || arguments.ranks || !arguments.rendezvous.empty();
   const std::string ranks = std::to_string(config.ranks);
-  if (config.backend != config::Backend::kLive) {
-    const std::string right = "use --backend live, or leave it out";
+  const bool live = config.backend == config::Backend::kLive;
+  if (config.backend == config::Backend::kSim) {
+    const std::string right = "use --backend live or mlx5, or leave it out";
     if (arguments.processes != 1) {
       Refuse("--processes", "the simulator is one process", right);
     }
     if (one_of_many) Refuse("--rank", "the simulator is one process", right);
     return;
   }
-  if (config.live.wire == config::LiveWire::kUdp && experiment.platform.link_layer != "roce") {
+  if (live && config.live.wire == config::LiveWire::kUdp &&
+      experiment.platform.link_layer != "roce") {
     throw config::ConfigError(
         experiment.loaded.PositionOf("live.wire"), "live.wire",
         {"udp carries RoCEv2, and the link of platform " + config.platform + " is InfiniBand",
          "use shared_memory, or a platform with link_layer: roce"});
   }
-  if (!arguments.trace.empty()) Refuse("--trace", "backend live has no trace", "leave it out");
-  if (!arguments.pcap.empty()) Refuse("--pcap", "backend live has no capture", "leave it out");
+  const std::string name = live ? "backend live" : "backend mlx5";
+  const auto has_no = [&](const char* what) { return name + " has no " + what; };
+  if (!arguments.trace.empty()) Refuse("--trace", has_no("trace"), "leave it out");
+  if (!arguments.pcap.empty()) Refuse("--pcap", has_no("capture"), "leave it out");
   if (arguments.processes != 1 && arguments.processes != config.ranks) {
     Refuse("--processes", "a process has one rank, or all of them", "use 1 or " + ranks);
   }
@@ -135,7 +139,8 @@ std::string ResultJson(const Experiment& experiment, const workloads::RunResult&
   const config::Config& config = experiment.loaded.config;
   Json json;
   json["version"] = kVersion;
-  json["backend"] = result.measured ? "live" : "sim";
+  constexpr const char* kBackends[] = {"sim", "live", "mlx5"};
+  json["backend"] = kBackends[static_cast<size_t>(config.backend)];
   json["source"] = result.measured ? "measured" : "simulated";
   json["platform"] = config.platform;
   json["config_hash"] = experiment.hash;

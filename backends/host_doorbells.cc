@@ -1,4 +1,4 @@
-#include "backends/live/host_doorbells.h"
+#include "backends/host_doorbells.h"
 
 #include "transport/host_port.h"
 #include "transport/ring.h"
