@@ -47,8 +47,7 @@ mlx5_ib_alloc_ucontext_resp UserContext(Context& context) {
   answer.num_ports = 1;
   answer.response_length = sizeof(answer);
   answer.cqe_version = 1;
-  answer.cmds_supp_uhw =
-      MLX5_USER_CMDS_SUPP_UHW_QUERY_DEVICE | MLX5_USER_CMDS_SUPP_UHW_CREATE_AH;
+  answer.cmds_supp_uhw = MLX5_USER_CMDS_SUPP_UHW_QUERY_DEVICE | MLX5_USER_CMDS_SUPP_UHW_CREATE_AH;
   answer.eth_min_inline = MLX5_USER_INLINE_MODE_NONE;
   answer.clock_info_versions = 1 << MLX5_IB_CLOCK_INFO_V1;
   answer.log_uar_size = std::countr_zero(UarPages::kBytes);
@@ -131,15 +130,19 @@ int QueryDeviceExtended(Context& context, const Command& command) {
   if (request.comp_mask != 0) return EINVAL;
   ib_uverbs_ex_query_device_resp answer{};
   answer.base = Device(context);
-  answer.response_length =
-      static_cast<uint32_t>(std::min(command.out.size(), sizeof(answer)));
+  answer.response_length = static_cast<uint32_t>(std::min(command.out.size(), sizeof(answer)));
   // CQEs carry the host's steady clock.
   answer.timestamp_mask = ~uint64_t{0};
   answer.hca_core_clock = 1'000'000;  // kHz
+  // What ConnectX lists, less XRC.
+  constexpr uint32_t kSend = 1, kReceive = 2, kWrite = 4, kRead = 8, kAtomic = 16, kShared = 32;
+  answer.odp_caps.general_caps = 1 | 2;  // IBV_ODP_SUPPORT, of all the address space too
+  answer.odp_caps.per_transport_caps = {kSend | kReceive | kWrite | kRead | kAtomic | kShared, 0,
+                                        kSend | kShared};
   Write(command.out, answer);
   mlx5_ib_query_device_resp driver{};
-  driver.response_length = static_cast<uint32_t>(std::min(command.driver_out.size(),
-                                                          sizeof(driver)));
+  driver.response_length =
+      static_cast<uint32_t>(std::min(command.driver_out.size(), sizeof(driver)));
   Write(command.driver_out, driver);
   return 0;
 }
