@@ -1,11 +1,7 @@
 #include "sim/nic/protection.h"
 
-#include <cstddef>
-
 namespace ringpost::sim {
 namespace {
-
-constexpr size_t kKeys = 1 << 16;
 
 bool Wraps(const MemoryRegion& region) {
   return region.bytes == 0 || region.iova + (region.bytes - 1) < region.iova ||
@@ -14,7 +10,7 @@ bool Wraps(const MemoryRegion& region) {
 
 }  // namespace
 
-uint32_t Protection::Register(const MemoryRegion& region) {
+uint32_t Protection::Register(const MemoryRegion& region, int variant) {
   if (Wraps(region) || !HasPd(region.pd)) return 0;
   uint32_t index = 0;
   if (entries_.size() < kKeys) {
@@ -27,6 +23,7 @@ uint32_t Protection::Register(const MemoryRegion& region) {
   } else {
     return 0;
   }
+  if (variant >= 0) entries_[index].variant = static_cast<uint8_t>(variant);
   UsePd(region.pd);
   return (uint32_t{slot_} << 24) | (index << 8) | entries_[index].variant;
 }

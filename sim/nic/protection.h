@@ -46,8 +46,10 @@ class Protection {
   }
 
   // The key serves as lkey and as rkey; 0 where the domain is unknown, the range is empty or wraps,
-  // or no key is left.
-  uint32_t Register(const MemoryRegion& region);
+  // or no key is left. Software may choose the variant.
+  uint32_t Register(const MemoryRegion& region) { return Register(region, -1); }
+  uint32_t Register(const MemoryRegion& region, int variant);
+  static constexpr uint32_t kKeys = 1 << 16;
   bool Deregister(uint32_t key);
   // The key stands for another region from now on; false, and no change, where that cannot be.
   bool Change(uint32_t key, const MemoryRegion& region);

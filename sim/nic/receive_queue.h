@@ -70,4 +70,13 @@ class ReceiveQueue {
   uint32_t next_ = 0;    // where the linked list goes on
 };
 
+// A queue that QPs share.
+struct Srq {
+  uint32_t srqn = 0;
+  uint32_t pd = 0;
+  uint32_t limit = 0;  // software is to hear when fewer are posted; 0: no more
+  uint32_t users = 0;  // QPs
+  ReceiveQueue queue;
+};
+
 }  // namespace ringpost::sim

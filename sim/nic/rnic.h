@@ -57,12 +57,12 @@ class Rnic {
   QpAttributes QueryQp(const QpContext& qp) const;
   // An event, once, when fewer than `limit` receives are left; 0: none.
   void ArmSrqLimit(uint32_t srqn, uint32_t limit);
-  uint32_t SrqLimit(uint32_t srqn) const;  // 0 where none is armed
   QpContext* FindQp(uint32_t qpn) {
     const uint32_t index = (qpn & 0xffff) - kFirstQpn;
     return (qpn >> 16) == config_.slot && index < qps_.size() ? qps_[index].get() : nullptr;
   }
   CompletionQueue* FindCq(uint32_t cqn) { return cqn < cqs_.size() ? cqs_[cqn].get() : nullptr; }
+  const Srq* FindSrq(uint32_t n) const { return n < srqs_.size() ? srqs_[n].get() : nullptr; }
   // WQE number `failure.wqe` of the QP, in order of fetch, fails.
   void InjectFailure(QpContext& qp, const InjectedFailure& failure) {
     qp.injected.push_back(failure);
@@ -92,13 +92,6 @@ class Rnic {
   static constexpr uint32_t kFirstQpn = 0x100;
 
  private:
-  struct Srq {
-    uint32_t srqn = 0;
-    uint32_t pd = 0;
-    uint32_t limit = 0;
-    uint32_t users = 0;
-    ReceiveQueue queue;
-  };
   // A request that is refused: the NAK, and what becomes of a receive that it has taken.
   struct Refusal {
     uint8_t nak;

@@ -212,10 +212,6 @@ void Rnic::ArmSrqLimit(uint32_t srqn, uint32_t limit) {
   CheckSrqLimit(srqn);
 }
 
-uint32_t Rnic::SrqLimit(uint32_t srqn) const {
-  return srqn < srqs_.size() && srqs_[srqn] != nullptr ? srqs_[srqn]->limit : 0;
-}
-
 // Fewer receives than software wanted to hear of are left: said once.
 void Rnic::CheckSrqLimit(uint32_t srqn) {
   Srq& srq = *srqs_[srqn];

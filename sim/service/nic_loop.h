@@ -70,7 +70,8 @@ class NicLoop {
   const WireFaultCounters& Faults() const { return faults_.Count(); }
   PaceCounters Paced() const { return pace_ ? pace_->Count() : PaceCounters(); }
 
-  // `page`: the UAR page where its doorbells ring; 0: it has none, as a DCT. The caller has allowed the queues' memory.
+  // `page`: the UAR page where its doorbells ring; 0: it has none, as a DCT. The caller has allowed
+  // the queues' memory.
   Created CreateQp(const RnicQpConfig& config, uint64_t page);
   std::string DestroyQp(uint32_t qpn);
   std::string ModifyQp(uint32_t qpn, const QpAttributes& attributes, uint32_t mask);

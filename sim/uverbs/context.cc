@@ -11,7 +11,11 @@ namespace ringpost::sim::uverbs {
 Context::Context(std::shared_ptr<NicHost> nic) : nic_(std::move(nic)) {}
 
 Context::~Context() {
-  // What uses others goes before them.
+  // What uses others goes before them; DevX objects use all kinds.
+  if (devx != nullptr && !nic_->Call([this](service::NicLoop&) { devx.reset(); })) {
+    // The NIC has ended, and its firmware with it: there is nothing left to destroy.
+    static_cast<void>(devx.release());
+  }
   for (const uint32_t handle : qps.Handles()) DestroyQp(*this, handle, nullptr);
   for (const uint32_t handle : srqs.Handles()) DestroySrq(*this, handle, nullptr);
   for (const uint32_t handle : cqs.Handles()) DestroyCq(*this, handle, nullptr, nullptr);

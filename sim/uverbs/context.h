@@ -17,6 +17,7 @@
 #include "sim/uverbs/event_pipe.h"
 #include "sim/uverbs/handle_table.h"
 #include "sim/uverbs/nic_host.h"
+#include "sim/uverbs/prm/devx.h"
 
 namespace ringpost::sim::uverbs {
 
@@ -77,13 +78,6 @@ struct Uar {
   uint32_t page = 0;  // of NicHost::Uars()
 };
 
-// Memory that DevX objects name by number.
-struct Umem {
-  uint32_t id = 0;
-  uint64_t address = 0;
-  uint64_t bytes = 0;
-};
-
 class Context {
  public:
   explicit Context(std::shared_ptr<NicHost> nic);
@@ -114,7 +108,8 @@ class Context {
   HandleTable<Qp> qps;
   HandleTable<Ah> ahs;
   HandleTable<Uar> uars;
-  HandleTable<Umem> umems;
+  // What came by DevX. Made at its first use; on the NIC's thread, as all of it.
+  std::unique_ptr<prm::Devx> devx;
 
   // Lets the NIC touch a queue's memory, and takes that back. On the NIC's thread.
   static void Allow(service::NicLoop& loop, const Range& range);

@@ -9,6 +9,7 @@
 #include "sim/uverbs/call_log.h"
 #include "sim/uverbs/clock_page.h"
 #include "sim/uverbs/commands/tables.h"
+#include "sim/uverbs/fail_once.h"
 
 namespace ringpost::sim::uverbs {
 namespace {
@@ -24,9 +25,9 @@ const CommandRow* FindCommand(uint32_t number, bool extended) {
 }
 
 const MethodRow* FindMethod(uint16_t object, uint16_t method) {
-  for (const MethodRows rows : {DeviceMethods(), PdMethods(), MrMethods(), CqMethods(),
-                                SrqMethods(), QpMethods(), AhMethods(), UarMethods(),
-                                DevxMethods()}) {
+  for (const MethodRows rows :
+       {DeviceMethods(), PdMethods(), MrMethods(), CqMethods(), SrqMethods(), QpMethods(),
+        AhMethods(), UarMethods(), DevxMethods()}) {
     for (const MethodRow& row : rows) {
       if (row.object == object && row.method == method) return &row;
     }
@@ -90,8 +91,11 @@ int DeviceFile::Run(const Command& command) {
   int error = EOPNOTSUPP;
   if (row != nullptr) {
     const bool make = command.number == IB_USER_VERBS_CMD_GET_CONTEXT && !command.extended;
-    Context* context = Current(make, &error);
-    if (context != nullptr) {
+    Context* context = nullptr;
+    const int planned = FailOnce::OfProcess().Next(row->name);
+    if (planned != 0) {
+      error = planned;
+    } else if ((context = Current(make, &error)) != nullptr) {
       const std::lock_guard<std::mutex> lock(context->Mutex());
       error = row->handler(*context, command);
     }
@@ -127,7 +131,8 @@ int DeviceFile::InvokeWrite(const Attributes& attributes) {
 int DeviceFile::Ioctl(ib_uverbs_ioctl_hdr* header) {
   const Attributes attributes(*header);
   const bool core = (header->object_id & UVERBS_ID_NS_MASK) == 0;
-  if (header->object_id == UVERBS_OBJECT_DEVICE && header->method_id == UVERBS_METHOD_INVOKE_WRITE) {
+  if (header->object_id == UVERBS_OBJECT_DEVICE &&
+      header->method_id == UVERBS_METHOD_INVOKE_WRITE) {
     return methods_ ? InvokeWrite(attributes) : ENOTTY;
   }
   const MethodRow* row = FindMethod(header->object_id, header->method_id);
@@ -137,8 +142,12 @@ int DeviceFile::Ioctl(ib_uverbs_ioctl_hdr* header) {
   } else if (row != nullptr) {
     const bool make =
         row->object == UVERBS_OBJECT_DEVICE && row->method == UVERBS_METHOD_GET_CONTEXT;
-    Context* context = Current(make, &error);
-    if (context != nullptr) {
+    const char* carried = CarriedCommand(attributes);
+    Context* context = nullptr;
+    const int planned = FailOnce::OfProcess().Next(carried == nullptr ? row->name : carried);
+    if (planned != 0) {
+      error = planned;
+    } else if ((context = Current(make, &error)) != nullptr) {
       const std::lock_guard<std::mutex> lock(context->Mutex());
       error = row->handler(*context, attributes);
     }

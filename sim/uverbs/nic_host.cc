@@ -7,6 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "sim/service/segment_port.h"
 
 namespace ringpost::sim::uverbs {
@@ -82,6 +84,21 @@ Subject SubjectOf(EventKind kind) {
   }
 }
 
+prm::FirmwareConfig FirmwareOf(NicHost& host) {
+  const DeviceSettings& device = host.Device();
+  prm::FirmwareConfig config;
+  config.link = device.link;
+  config.gids = {device.DefaultGid()};
+  // The GIDs of this fabric end in the four bytes that its MAC addresses end in.
+  config.mac[0] = 2;
+  std::copy_n(config.gids[0].begin() + 12, 4, config.mac.begin() + 2);
+  config.completion_vectors = NicHost::kCompletionVectors;
+  config.uars.allocate = [&host] { return host.Uars().Allocate(); };
+  config.uars.free = [&host](uint32_t page) { host.Uars().Free(page); };
+  config.uars.address = [&host](uint32_t page) { return host.Uars().AddressOf(page); };
+  return config;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<NicHost>> NicHost::Start(const Settings& settings,
@@ -100,8 +117,8 @@ Result<std::shared_ptr<NicHost>> NicHost::Start(const Settings& settings,
   // A yield would hand the core to a program that spins, for milliseconds.
   options.turns_before_sleep = kTurnsBeforeSleep;
   options.on_event = [raw = host.get()](const AsyncEvent& event) { raw->OnEvent(event); };
-  const auto polling = options.idle == service::Idle::kSleep ? service::Polling::kSleep
-                                                             : service::Polling::kSpin;
+  const auto polling =
+      options.idle == service::Idle::kSleep ? service::Polling::kSleep : service::Polling::kSpin;
   auto port = service::SegmentPort::Attach(*host->fabric_, device.Info(), polling);
   if (!port.Ok()) return Error{port.Message()};
   RnicConfig config;
@@ -113,10 +130,11 @@ Result<std::shared_ptr<NicHost>> NicHost::Start(const Settings& settings,
   if (!service.Ok()) return Error{service.Message()};
   host->service_ = std::move(service.Value());
   // Sleeps of microseconds are what they say: the usual slack is 50 us.
-  host->Call([](service::NicLoop& loop) {
+  host->Call([raw = host.get()](service::NicLoop& loop) {
     prctl(PR_SET_TIMERSLACK, 1);
     AskForShortSlices();
     loop.Memory().StampCqes();
+    raw->firmware_ = std::make_unique<prm::Firmware>(loop, FirmwareOf(*raw));
   });
   return host;
 }
@@ -137,6 +155,8 @@ void NicHost::OnEvent(const AsyncEvent& event) {
 }
 
 void NicHost::Stop() {
+  // It uses the loop; a thread that has ended by itself does not.
+  if (!Call([this](service::NicLoop&) { firmware_.reset(); })) firmware_.reset();
   service_.reset();
   fabric_.reset();
 }

@@ -13,6 +13,7 @@
 #include "sim/nic/facts.h"
 #include "sim/service/fabric_segment.h"
 #include "sim/service/nic_service.h"
+#include "sim/uverbs/prm/firmware.h"
 #include "sim/uverbs/settings.h"
 #include "sim/uverbs/uar_pages.h"
 #include "transport/result.h"
@@ -23,10 +24,12 @@ enum class Subject : uint8_t { kCq, kQp, kSrq };
 
 class NicHost {
  public:
+  static constexpr uint32_t kCompletionVectors = 8;
   static Result<std::shared_ptr<NicHost>> Start(const Settings& settings,
                                                 const DeviceSettings& device);
   NicHost(const NicHost&) = delete;
   NicHost& operator=(const NicHost&) = delete;
+  ~NicHost() { Stop(); }
 
   const DeviceSettings& Device() const { return device_; }
   const NicLimits& Limits() const { return limits_; }
@@ -42,6 +45,9 @@ class NicHost {
   void Listen(Subject subject, uint32_t number, Listener listener);
   void Forget(Subject subject, uint32_t number);
 
+  // The command interface. On the NIC's thread, inside Call().
+  prm::Firmware& Firmware() { return *firmware_; }
+
   // Ends the thread and leaves the fabric; every Call() from then on fails.
   void Stop();
 
@@ -55,6 +61,7 @@ class NicHost {
   std::unique_ptr<UarPages> uars_;
   std::unique_ptr<service::FabricSegment> fabric_;
   std::unordered_map<uint64_t, Listener> listeners_;  // the NIC's thread's
+  std::unique_ptr<prm::Firmware> firmware_;           // the same
   // Last: its thread uses the others.
   std::unique_ptr<service::NicService> service_;
 };

@@ -1,4 +1,4 @@
-// real_calls.h: the system's own calls, beneath those that the preloaded library takes the place of.
+// real_calls.h: the system's own calls, beneath those that the preloaded library replaces.
 #pragma once
 
 #include <sys/types.h>

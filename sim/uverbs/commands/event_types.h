@@ -4,10 +4,11 @@
 #include <cstdint>
 
 #include "sim/nic/facts.h"
+#include "sim/uverbs/nic_host.h"
 
 namespace ringpost::sim::uverbs {
 
-inline constexpr uint32_t kCompletionVectors = 8;
+inline constexpr uint32_t kCompletionVectors = NicHost::kCompletionVectors;
 
 // `enum ib_event_type` of the kernel, which its uverbs pass on.
 enum class EventType : uint32_t {

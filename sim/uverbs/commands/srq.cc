@@ -90,11 +90,10 @@ int Create(Context& context, const Request& request, Answer* answer) {
 int CreateByCommand(Context& context, const Command& command) {
   const auto core = Read<ib_uverbs_create_srq>(command.in);
   Answer answer;
-  const int error =
-      Create(context,
-             {core.user_handle, core.pd_handle, core.max_wr, core.max_sge, core.srq_limit,
-              Read<mlx5_ib_create_srq>(command.driver_in)},
-             &answer);
+  const int error = Create(context,
+                           {core.user_handle, core.pd_handle, core.max_wr, core.max_sge,
+                            core.srq_limit, Read<mlx5_ib_create_srq>(command.driver_in)},
+                           &answer);
   if (error != 0) return error;
   Write(command.driver_out, answer.driver);
   const uint32_t words[] = {answer.handle, answer.max_wr, answer.max_sge, answer.driver.srqn};
@@ -131,8 +130,8 @@ int Modify(Context& context, const Command& command) {
   if (srq == nullptr || (request.attr_mask & ~uint32_t{kLimit}) != 0) return EINVAL;
   if ((request.attr_mask & kLimit) == 0) return 0;
   if (request.srq_limit >= srq->max_wr) return EINVAL;
-  const bool ran = context.Nic().Call(
-      [&](NicLoop& loop) { loop.ArmSrqLimit(srq->number, request.srq_limit); });
+  const bool ran =
+      context.Nic().Call([&](NicLoop& loop) { loop.ArmSrqLimit(srq->number, request.srq_limit); });
   return ran ? 0 : EIO;
 }
 
@@ -143,7 +142,7 @@ int Query(Context& context, const Command& command) {
   answer.max_wr = srq->max_wr;
   answer.max_sge = srq->max_sge;
   if (!context.Nic().Call(
-          [&](NicLoop& loop) { answer.srq_limit = loop.Function().SrqLimit(srq->number); })) {
+          [&](NicLoop& loop) { answer.srq_limit = loop.Function().FindSrq(srq->number)->limit; })) {
     return EIO;
   }
   Write(command.out, answer);

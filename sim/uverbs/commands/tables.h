@@ -52,5 +52,7 @@ MethodRows AhMethods();
 MethodRows UarMethods();
 // The provider's objects 0x1000 (DEVX), 0x1001 (its objects) and 0x1002 (umem).
 MethodRows DevxMethods();
+// The firmware's command that a method of DevX carries; null if it carries none, or an unknown one.
+const char* CarriedCommand(const Attributes& attributes);
 
 }  // namespace ringpost::sim::uverbs

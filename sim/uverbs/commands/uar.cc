@@ -40,8 +40,13 @@ constexpr MethodRow kMethods[] = {
 }  // namespace
 
 int DestroyUar(Context& context, uint32_t handle) {
+  const Uar* known = context.uars.Find(handle);
+  if (known == nullptr) return EINVAL;
+  bool used = false;
+  context.Nic().Call(
+      [&](service::NicLoop&) { used = context.Nic().Firmware().UsesPage(known->page); });
+  if (used) return EBUSY;
   const std::unique_ptr<Uar> uar = context.uars.Remove(handle);
-  if (uar == nullptr) return EINVAL;
   context.Nic().Uars().Free(uar->page);
   return 0;
 }
