@@ -141,6 +141,7 @@ int QueryDeviceExtended(Context& context, const Command& command) {
                                         kSend | kShared};
   Write(command.out, answer);
   mlx5_ib_query_device_resp driver{};
+  driver.flags = MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_PAD;
   driver.response_length =
       static_cast<uint32_t>(std::min(command.driver_out.size(), sizeof(driver)));
   Write(command.driver_out, driver);

@@ -119,13 +119,14 @@ constexpr Row kRoceRows[] = {
 #undef RINGPOST_VALUE
 #undef RINGPOST_TRUE
 
-// There is no memory on the device: no size of it, no operation on it.
+// There is no flow table, and no memory on the device: no size of it, no operation on it.
 constexpr struct {
   CapGroup group;
   std::span<const Row> rows;
 } kGroups[] = {{CapGroup::kGeneral, kGeneral},   {CapGroup::kOdp, kOdpRows},
                {CapGroup::kAtomic, kAtomicRows}, {CapGroup::kRoce, kRoceRows},
-               {CapGroup::kDeviceMemory, {}},    {CapGroup::kGeneral2, kGeneral2}};
+               {CapGroup::kNicFlowTable, {}},    {CapGroup::kDeviceMemory, {}},
+               {CapGroup::kGeneral2, kGeneral2}};
 
 }  // namespace
 

@@ -11,6 +11,7 @@ enum class CapGroup : uint32_t {
   kOdp = 0x02,
   kAtomic = 0x03,
   kRoce = 0x04,
+  kNicFlowTable = 0x07,
   kDeviceMemory = 0x0f,
   kGeneral2 = 0x20,
 };
