@@ -29,6 +29,9 @@ clang                   checks that each include comes from a direct dependency
 lld                     links what clang compiled
 clang-format            checks the format
 clang-tidy              finds suspicious code
+python3-pyverbs         rdma-core's own tests, run on the virtual ConnectX
+rdma-core               the files of those tests
+ibverbs-providers       the libmlx5 that they and other programs run on
 EOF
 }
 
