@@ -35,7 +35,9 @@ cpio                    makes the guest's file system
 kmod                    finds the modules that the guest needs
 xz-utils                unpacks the guest's kernel
 iproute2                makes the guest's RDMA device
-ibverbs-providers       the guest's driver of that device
+python3-pyverbs         rdma-core's own tests, run on the virtual ConnectX
+rdma-core               the files of those tests
+ibverbs-providers       the libmlx5 that they run on, and the guest's driver
 EOF
 }
 

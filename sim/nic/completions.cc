@@ -42,7 +42,13 @@ void Rnic::PutCqe(uint32_t qpn, CompletionQueue& cq, abi::Cqe& cqe, abi::CqeOpco
   const uint64_t slot = cq.config.collapsed ? 0 : cq.producer & (count - 1);
   ++cq.producer;
   ++counters_.cqes;
-  dma_.WriteCqe(qpn, cq.config.ring + slot * bytes + (bytes - abi::kCqeBytes), &cqe);
+  const uint64_t entry = cq.config.ring + slot * bytes;
+  const uint32_t padding = bytes - abi::kCqeBytes;
+  if (cq.config.padded && padding != 0) {
+    constexpr uint8_t kZeros[abi::kCqeBytes] = {};
+    dma_.Write(qpn, entry, kZeros, padding);
+  }
+  dma_.WriteCqe(qpn, entry + padding, &cqe);
 }
 
 // False if the CQ cannot take it: the QP is to enter ERR.

@@ -35,6 +35,8 @@ struct RnicConfig {
   // A requester asks for an acknowledgement at least once in so many packets, besides at the end
   // of each signalled WQE and of the last one announced.
   uint32_t packets_per_ack = 64;
+  // On Ethernet: an address vector's bit for a GRH is reserved there, as every packet has one.
+  bool routed = false;
   Behaviour behaviour = Behaviour::kMlx5;
   NicLimits limits = {};
 };

@@ -82,7 +82,9 @@ void Rnic::Enter(QpContext& qp, State state) {
     qp.dest_qpn = qp.attributes.dest_qpn;
     // A datagram's path is not the QP's: what the port takes.
     qp.mtu = qp.type == QpType::kUd ? config_.mtu : qp.attributes.path_mtu;
-    qp.rules = {qp.type, qp.config.waits, config_.behaviour, qp.mtu, config_.limits.message_bytes};
+    qp.rules = {
+        qp.type,       qp.config.waits, config_.behaviour, qp.mtu, config_.limits.message_bytes,
+        config_.routed};
     if (qp.type == QpType::kDct && qp.attributes.max_dest_rd_atomic == 0) {
       qp.attributes.max_dest_rd_atomic = static_cast<uint8_t>(config_.limits.rd_atomic);
     }

@@ -59,8 +59,9 @@ bool Bad(SendWqe& wqe) {
 }
 
 // An address vector: 16 bytes, or 48 if it says so.
-bool ParseTarget(const uint8_t* at, uint32_t room, bool datagram, SendTarget* target,
+bool ParseTarget(const uint8_t* at, uint32_t room, const WqeRules& rules, SendTarget* target,
                  uint32_t* segments) {
+  const bool datagram = rules.type == QpType::kUd;
   if (room < 1) return false;
   const uint32_t number = Big32(at + 8);
   *segments = (number & kExtendedAddress) != 0 ? 3 : 1;
@@ -79,7 +80,7 @@ bool ParseTarget(const uint8_t* at, uint32_t room, bool datagram, SendTarget* ta
   to.traffic_class = at[26];
   to.hop_limit = at[27];
   const uint32_t route = Big32(at + 28);
-  to.global = (route & (1u << 30)) != 0;
+  to.global = rules.routed || (route & (1u << 30)) != 0;
   to.gid_index = static_cast<uint8_t>(route >> 20);
   to.flow_label = route & 0xfffff;
   if (to.global) std::memcpy(to.gid.data(), at + 32, to.gid.size());
@@ -197,7 +198,7 @@ void ParseWqe(const uint8_t* bytes, const WqeRules& rules, SendWqe& wqe, SendTar
   const bool addressed = rules.type == QpType::kUd || rules.type == QpType::kDci;
   if (addressed && (rule.traits & kWqeLocal) == 0) {
     uint32_t taken = 0;
-    if (!ParseTarget(bytes + 16, wqe.segments - at, rules.type == QpType::kUd, target, &taken)) {
+    if (!ParseTarget(bytes + 16, wqe.segments - at, rules, target, &taken)) {
       Bad(wqe);
       return;
     }

@@ -14,6 +14,7 @@ struct WqeRules {
   Behaviour behaviour = Behaviour::kMlx5;
   uint32_t mtu = 0;
   uint32_t message_bytes = 0;  // the longest
+  bool routed = false;         // every address has a GID: RnicConfig
 };
 
 }  // namespace ringpost::sim

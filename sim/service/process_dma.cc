@@ -82,6 +82,22 @@ void ProcessDma::Forbid(uint64_t address, uint64_t bytes) {
   Merge();
 }
 
+void ProcessDma::AllowOnDemand(uint64_t address, uint64_t bytes) {
+  on_demand_.push_back({address, address + bytes});
+}
+
+void ProcessDma::ForbidOnDemand(uint64_t address, uint64_t bytes) {
+  const auto found =
+      std::find(on_demand_.begin(), on_demand_.end(), Range{address, address + bytes});
+  if (found != on_demand_.end()) on_demand_.erase(found);
+}
+
+bool ProcessDma::FaultIn(uint64_t address, uint64_t bytes, Use use) const {
+  return std::any_of(on_demand_.begin(), on_demand_.end(),
+                     [&](const Range& range) { return range.Holds(address, bytes); }) &&
+         MakePresent(address, bytes, use);
+}
+
 void ProcessDma::Merge() {
   last_ = {};
   merged_ = ranges_;
@@ -99,19 +115,16 @@ void ProcessDma::Merge() {
 }
 
 bool ProcessDma::Allows(uint64_t address, uint64_t bytes) const {
-  const auto holds = [&](const Range& range) {
-    return address >= range.begin && address < range.end && bytes <= range.end - address;
-  };
-  if (holds(last_)) return true;
+  if (last_.Holds(address, bytes)) return true;
   auto after = std::upper_bound(merged_.begin(), merged_.end(), address,
                                 [](uint64_t at, const Range& range) { return at < range.begin; });
-  if (after == merged_.begin() || !holds(*--after)) return false;
+  if (after == merged_.begin() || !(--after)->Holds(address, bytes)) return false;
   last_ = *after;
   return true;
 }
 
 bool ProcessDma::ReadRecord(uint32_t, uint64_t address, uint32_t* word) {
-  if (address % sizeof(*word) != 0 || !Check(address, sizeof(*word))) return false;
+  if (address % sizeof(*word) != 0 || !Check(address, sizeof(*word), Use::kRead)) return false;
   // Acquire: orders the record before the WQEs that it announces. Software releases them by its
   // store of the record, or by a fence before it.
   *word = WordAt<uint32_t>(address).load(std::memory_order_acquire);
@@ -120,7 +133,7 @@ bool ProcessDma::ReadRecord(uint32_t, uint64_t address, uint32_t* word) {
 
 bool ProcessDma::Read(uint32_t, uint64_t address, void* bytes, uint64_t size) {
   if (size == 0) return true;
-  if (!Check(address, size)) return false;
+  if (!Check(address, size, Use::kRead)) return false;
   InPieces(address, size, [&](auto piece, uint64_t offset) {
     piece = WordAt<decltype(piece)>(address + offset).load(std::memory_order_relaxed);
     std::memcpy(static_cast<uint8_t*>(bytes) + offset, &piece, sizeof(piece));
@@ -130,7 +143,7 @@ bool ProcessDma::Read(uint32_t, uint64_t address, void* bytes, uint64_t size) {
 
 bool ProcessDma::Write(uint32_t, uint64_t address, const void* bytes, uint64_t size) {
   if (size == 0) return true;
-  if (!Check(address, size)) return false;
+  if (!Check(address, size, Use::kWrite)) return false;
   InPieces(address, size, [&](auto piece, uint64_t offset) {
     std::memcpy(&piece, static_cast<const uint8_t*>(bytes) + offset, sizeof(piece));
     // Release on the last piece: orders all earlier writes before it. Whoever polls this word, a
@@ -145,13 +158,13 @@ bool ProcessDma::Write(uint32_t, uint64_t address, const void* bytes, uint64_t s
 bool ProcessDma::WriteCqe(uint32_t qpn, uint64_t address, const void* cqe) {
   if (!gate_) [[likely]]
     return StoreCqe(address, cqe);
-  if (address % abi::kCqeBytes != 0 || !Check(address, abi::kCqeBytes)) return false;
+  if (address % abi::kCqeBytes != 0 || !Check(address, abi::kCqeBytes, Use::kWrite)) return false;
   gate_(qpn, address, cqe);
   return true;
 }
 
 bool ProcessDma::StoreCqe(uint64_t address, const void* cqe) {
-  if (address % abi::kCqeBytes != 0 || !Check(address, abi::kCqeBytes)) return false;
+  if (address % abi::kCqeBytes != 0 || !Check(address, abi::kCqeBytes, Use::kWrite)) return false;
   const auto* bytes = static_cast<const uint8_t*>(cqe);
   const bool stamped = stamps_ && !IsError(bytes);
   uint64_t word = 0;
@@ -169,7 +182,7 @@ bool ProcessDma::StoreCqe(uint64_t address, const void* cqe) {
 
 bool ProcessDma::Modify(uint32_t, uint64_t address, uint32_t bytes, NextFn next,
                         const void* context, uint64_t* original) {
-  if (!Check(address, bytes)) return false;
+  if (!Check(address, bytes, Use::kWrite)) return false;
   return bytes == sizeof(uint32_t) ? ModifyWord<uint32_t>(address, next, context, original)
                                    : ModifyWord<uint64_t>(address, next, context, original);
 }

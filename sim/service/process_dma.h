@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/nic/dma.h"
+#include "sim/service/present_pages.h"
 
 namespace ringpost::sim::service {
 
@@ -21,6 +22,11 @@ class ProcessDma final : public Dma {
   void Allow(uint64_t address, uint64_t bytes);
   void Forbid(uint64_t address, uint64_t bytes);
   bool Allows(uint64_t address, uint64_t bytes) const;
+  // On-demand paging: these pages may come and go. Each access makes its own present first, and is
+  // refused where nothing is mapped. An access that runs while the program unmaps its pages is a
+  // fault of the program's, as with registered memory.
+  void AllowOnDemand(uint64_t address, uint64_t bytes);
+  void ForbidOnDemand(uint64_t address, uint64_t bytes);
   uint64_t Refused() const { return refused_; }  // accesses to other memory
 
   // From here on CQEs go there, until StoreCqe() writes them.
@@ -43,18 +49,24 @@ class ProcessDma final : public Dma {
     uint64_t begin = 0;
     uint64_t end = 0;
     bool operator==(const Range&) const = default;
+    bool Holds(uint64_t address, uint64_t bytes) const {
+      return address >= begin && address < end && bytes <= end - address;
+    }
   };
-  bool Check(uint64_t address, uint64_t bytes) {
+  bool Check(uint64_t address, uint64_t bytes, Use use) {
     if (Allows(address, bytes)) [[likely]]
       return true;
+    if (FaultIn(address, bytes, use)) return true;
     ++refused_;
     return false;
   }
+  bool FaultIn(uint64_t address, uint64_t bytes, Use use) const;
   void Merge();
 
-  std::vector<Range> ranges_;  // as given
-  std::vector<Range> merged_;  // sorted, apart from each other
-  mutable Range last_;         // found last
+  std::vector<Range> ranges_;     // as given
+  std::vector<Range> merged_;     // sorted, apart from each other
+  std::vector<Range> on_demand_;  // as given
+  mutable Range last_;            // found last
   uint64_t refused_ = 0;
   Gate gate_;
   bool stamps_ = false;

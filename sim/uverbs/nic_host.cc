@@ -124,6 +124,7 @@ Result<std::shared_ptr<NicHost>> NicHost::Start(const Settings& settings,
   RnicConfig config;
   config.slot = port.Value()->Slot();
   config.limits = settings.limits;
+  config.routed = device.link == wire::Link::kEthernet;
   host->mtu_ = config.mtu;
   const NoSignals no_signals;
   auto service = service::NicService::Start(std::move(port.Value()), config, options);

@@ -1,4 +1,6 @@
 // The parts of a live NIC: doorbell pages, memory, the thread.
+#include <sys/mman.h>
+
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <cstring>
@@ -118,6 +120,33 @@ BOOST_AUTO_TEST_CASE(BytesOfAnyLengthAndAlignmentAreCopied) {
       BOOST_TEST(int{memory[from + size]} == 0);
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(PagesOnDemandMayComeAndGoAndWhereNoneIsMappedAccessIsRefused) {
+  constexpr size_t kPage = 4096;
+  const auto map = [](void* at, int protection) {
+    return mmap(at, 2 * kPage, protection,
+                MAP_PRIVATE | MAP_ANONYMOUS | (at == nullptr ? 0 : MAP_FIXED), -1, 0);
+  };
+  auto* memory = static_cast<uint8_t*>(map(nullptr, PROT_READ | PROT_WRITE));
+  ProcessDma dma;
+  dma.AllowOnDemand(AddressOf(memory), 2 * kPage);
+  const uint64_t across = AddressOf(memory) + kPage - 4;
+  uint8_t bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8}, back[8] = {};
+  BOOST_TEST(dma.Write(0, across, bytes, 8));
+  map(memory, PROT_READ | PROT_WRITE);  // other pages, of zeros
+  BOOST_TEST(dma.Read(0, across, back, 8));
+  BOOST_TEST(int{back[7]} == 0);
+  map(memory, PROT_READ);
+  BOOST_TEST(!dma.Write(0, across, bytes, 8));
+  BOOST_TEST(dma.Read(0, across, back, 8));
+  munmap(memory + kPage, kPage);
+  BOOST_TEST(!dma.Read(0, across, back, 8));
+  BOOST_TEST(dma.Read(0, across, back, 4));
+  dma.ForbidOnDemand(AddressOf(memory), 2 * kPage);
+  BOOST_TEST(!dma.Read(0, across, back, 4));
+  BOOST_TEST(dma.Refused() == 3u);
+  munmap(memory, kPage);
 }
 
 // The error word of each CQE is written before its tail, which counts up.

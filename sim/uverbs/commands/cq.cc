@@ -21,7 +21,8 @@ constexpr uint64_t kRecordBytes = 8;
 constexpr uint32_t kKnownFlags =
     IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION | IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
 // CQEs have the time of the host's clock, so what is asked for is what they have.
-constexpr uint16_t kKnownDriverFlags = MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX;
+constexpr uint16_t kKnownDriverFlags =
+    MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX | MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD;
 
 struct Request {
   uint64_t user_handle = 0;
@@ -38,6 +39,10 @@ struct Answer {
   mlx5_ib_create_cq_resp driver{};
 };
 
+bool IsPadded(const Request& request) {
+  return (request.driver.flags & MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD) != 0;
+}
+
 int Check(Context& context, const Request& request) {
   if (request.vector >= kCompletionVectors || (request.flags & ~kKnownFlags) != 0) return EINVAL;
   if (request.cqe == 0 || request.cqe >= context.Nic().Limits().cq_entries) return EINVAL;
@@ -45,6 +50,7 @@ int Check(Context& context, const Request& request) {
   if (size != kNormalCqe && size != kPaddedCqe) return EINVAL;
   if (request.driver.cqe_comp_en != 0) return EOPNOTSUPP;
   if ((request.driver.flags & ~kKnownDriverFlags) != 0) return EOPNOTSUPP;
+  if (IsPadded(request) && size != kPaddedCqe) return EOPNOTSUPP;  // as mlx5_ib has it
   return (request.driver.flags & MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX) != 0 ? 0 : EINVAL;
 }
 
@@ -72,6 +78,7 @@ int Create(Context& context, const Request& request, Answer* answer) {
   config.ring = request.driver.buf_addr;
   config.entries = std::bit_ceil(request.cqe + 1);
   config.entry_bytes = request.driver.cqe_size;
+  config.padded = IsPadded(request);
   config.record = request.driver.db_addr;
   config.overrun_ignore = (request.flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN) != 0;
   cq->user_handle = request.user_handle;

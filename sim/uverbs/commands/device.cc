@@ -134,8 +134,14 @@ int QueryDeviceExtended(Context& context, const Command& command) {
   // CQEs carry the host's steady clock.
   answer.timestamp_mask = ~uint64_t{0};
   answer.hca_core_clock = 1'000'000;  // kHz
+  // What ConnectX lists, less XRC.
+  constexpr uint32_t kSend = 1, kReceive = 2, kWrite = 4, kRead = 8, kAtomic = 16, kShared = 32;
+  answer.odp_caps.general_caps = 1 | 2;  // IBV_ODP_SUPPORT, of all the address space too
+  answer.odp_caps.per_transport_caps = {kSend | kReceive | kWrite | kRead | kAtomic | kShared, 0,
+                                        kSend | kShared};
   Write(command.out, answer);
   mlx5_ib_query_device_resp driver{};
+  driver.flags = MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_PAD;
   driver.response_length =
       static_cast<uint32_t>(std::min(command.driver_out.size(), sizeof(driver)));
   Write(command.driver_out, driver);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "sim/nic/protection.h"
+#include "sim/service/present_pages.h"
 #include "sim/uverbs/commands/destroy.h"
 #include "sim/uverbs/commands/tables.h"
 #include "sim/uverbs/real_calls.h"
@@ -20,6 +21,7 @@ namespace ringpost::sim::uverbs {
 namespace {
 
 using service::NicLoop;
+using service::Use;
 
 constexpr uint64_t kPage = 4096;
 constexpr uint32_t kRights =
@@ -27,29 +29,43 @@ constexpr uint32_t kRights =
 // Bits that change nothing here: pages are found whatever their size, and names may start at 0.
 constexpr uint32_t kHarmless =
     IB_UVERBS_ACCESS_ZERO_BASED | IB_UVERBS_ACCESS_HUGETLB | IB_UVERBS_ACCESS_OPTIONAL_RANGE;
+constexpr uint32_t kKnown = kRights | kHarmless | IB_UVERBS_ACCESS_ON_DEMAND;
 
 // As ib_check_mr_access has it.
 int CheckAccess(uint32_t access) {
-  if ((access & IB_UVERBS_ACCESS_ON_DEMAND) != 0) return EOPNOTSUPP;
   if ((access & IB_UVERBS_ACCESS_MW_BIND) != 0) return EOPNOTSUPP;
-  if ((access & ~(kRights | kHarmless)) != 0) return EINVAL;
+  if ((access & ~kKnown) != 0) return EINVAL;
   constexpr uint32_t kNeedLocalWrite =
       IB_UVERBS_ACCESS_REMOTE_WRITE | IB_UVERBS_ACCESS_REMOTE_ATOMIC;
   const bool local = (access & IB_UVERBS_ACCESS_LOCAL_WRITE) != 0;
   return (access & kNeedLocalWrite) != 0 && !local ? EINVAL : 0;
 }
 
-// Makes the pages present, as a driver that pins them does. EFAULT where there is none.
-int Populate(uint64_t address, uint64_t bytes, uint32_t access) {
-  if (bytes == 0 || address + bytes < address) return EINVAL;
-  const uint64_t begin = address & ~(kPage - 1);
-  const uint64_t end = (address + bytes + kPage - 1) & ~(kPage - 1);
-  const bool writes = (access & IB_UVERBS_ACCESS_LOCAL_WRITE) != 0;
-  void* pages = reinterpret_cast<void*>(begin);
-  if (madvise(pages, end - begin, writes ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0) return 0;
-  if (errno == ENOMEM || errno == EFAULT) return EFAULT;
-  // Kernels before 5.14, and mappings of devices: there at least.
-  return msync(pages, end - begin, MS_ASYNC) == 0 ? 0 : EFAULT;
+bool IsOnDemand(const Mr& mr) { return (mr.access & IB_UVERBS_ACCESS_ON_DEMAND) != 0; }
+
+// Makes the pages present, as a driver that pins them does; what is on demand comes when the NIC
+// touches it. EFAULT where there is none.
+int Populate(const Mr& mr) {
+  if (mr.bytes == 0 || mr.address + mr.bytes < mr.address) return EINVAL;
+  if (IsOnDemand(mr)) return 0;
+  const bool writes = (mr.access & IB_UVERBS_ACCESS_LOCAL_WRITE) != 0;
+  return service::MakePresent(mr.address, mr.bytes, writes ? Use::kWrite : Use::kRead) ? 0 : EFAULT;
+}
+
+void Allow(NicLoop& loop, const Mr& mr) {
+  if (IsOnDemand(mr)) {
+    loop.Memory().AllowOnDemand(mr.address, mr.bytes);
+  } else {
+    loop.Memory().Allow(mr.address, mr.bytes);
+  }
+}
+
+void Forbid(NicLoop& loop, const Mr& mr) {
+  if (IsOnDemand(mr)) {
+    loop.Memory().ForbidOnDemand(mr.address, mr.bytes);
+  } else {
+    loop.Memory().Forbid(mr.address, mr.bytes);
+  }
 }
 
 MemoryRegion RegionOf(const Mr& mr, const Pd& pd) {
@@ -63,7 +79,7 @@ int Register(Context& context, Mr& mr) {
   const MemoryRegion region = RegionOf(mr, *pd);
   const bool ran = context.Nic().Call([&](NicLoop& loop) {
     mr.key = loop.Function().Keys().Register(region);
-    if (mr.key != 0) loop.Memory().Allow(mr.address, mr.bytes);
+    if (mr.key != 0) Allow(loop, mr);
   });
   if (!ran) return EIO;
   return mr.key == 0 ? ENOMEM : 0;
@@ -72,14 +88,14 @@ int Register(Context& context, Mr& mr) {
 void Release(Context& context, const Mr& mr) {
   context.Nic().Call([&](NicLoop& loop) {
     loop.Function().Keys().Deregister(mr.key);
-    loop.Memory().Forbid(mr.address, mr.bytes);
+    Forbid(loop, mr);
   });
   if (mr.mapping != nullptr) munmap(mr.mapping, mr.mapping_bytes);
 }
 
 int RegisterMemory(Context& context, Mr mr, uint32_t* handle, uint32_t* key) {
   int error = CheckAccess(mr.access);
-  if (error == 0) error = Populate(mr.address, mr.bytes, mr.access);
+  if (error == 0) error = Populate(mr);
   if (error == 0) error = Register(context, mr);
   if (error != 0) return error;
   *key = mr.key;
@@ -112,8 +128,8 @@ int Change(Context& context, const Mr& old, const Mr& mr) {
   const bool ran = context.Nic().Call([&](NicLoop& loop) {
     changed = loop.Function().Keys().Change(old.key, RegionOf(mr, *pd));
     if (!changed) return;
-    loop.Memory().Allow(mr.address, mr.bytes);
-    loop.Memory().Forbid(old.address, old.bytes);
+    Allow(loop, mr);
+    Forbid(loop, old);
   });
   if (!ran) return EIO;
   return changed ? 0 : EINVAL;
@@ -136,7 +152,7 @@ int Reregister(Context& context, const Command& command) {
   if ((request.flags & kDomain) != 0) mr.pd = request.pd_handle;
   if ((request.flags & kAccess) != 0) mr.access = request.access_flags;
   int error = CheckAccess(mr.access);
-  if (error == 0) error = Populate(mr.address, mr.bytes, mr.access);
+  if (error == 0) error = Populate(mr);
   if (error == 0) error = Change(context, *old, mr);
   if (error != 0) return error;
   *old = mr;
@@ -169,6 +185,7 @@ int RegisterDmaBuf(Context& context, const Attributes& attributes) {
   mr.bytes = attributes.Value<uint64_t>(UVERBS_ATTR_REG_DMABUF_MR_LENGTH);
   mr.access = attributes.Value<uint32_t>(UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS);
   const auto offset = attributes.Value<uint64_t>(UVERBS_ATTR_REG_DMABUF_MR_OFFSET);
+  if (IsOnDemand(mr)) return EINVAL;
   int error = CheckAccess(mr.access);
   if (error != 0) return error;
   error = MapDmaBuf(attributes.Value<int32_t>(UVERBS_ATTR_REG_DMABUF_MR_FD), offset, mr);
@@ -202,6 +219,42 @@ int QueryMr(Context& context, const Attributes& attributes) {
   return 0;
 }
 
+// One range of a prefetch, as mlx5_ib_advise_mr checks it.
+int Prefetch(Context& context, uint32_t pd, uint32_t advice, const ib_uverbs_sge& range) {
+  const Mr* found = nullptr;
+  for (const uint32_t handle : context.mrs.Handles()) {
+    const Mr* mr = context.mrs.Find(handle);
+    if (mr->key == range.lkey && IsOnDemand(*mr)) found = mr;
+  }
+  if (found == nullptr) return ENOENT;
+  if (found->pd != pd) return EPERM;
+  const bool writes = advice == IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE;
+  if (writes && (found->access & IB_UVERBS_ACCESS_LOCAL_WRITE) == 0) return EPERM;
+  const uint64_t offset = range.addr - found->iova;
+  if (offset > found->bytes || range.length > found->bytes - offset) return EFAULT;
+  // The NIC has no table of pages that could be filled without making them present.
+  if (advice == IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT || range.length == 0) return 0;
+  const uint64_t address = found->address + offset;
+  return service::MakePresent(address, range.length, writes ? Use::kWrite : Use::kRead) ? 0
+                                                                                        : EFAULT;
+}
+
+int AdviseMr(Context& context, const Attributes& attributes) {
+  const auto advice = attributes.Value<uint32_t>(UVERBS_ATTR_ADVISE_MR_ADVICE);
+  const auto flags = attributes.Value<uint32_t>(UVERBS_ATTR_ADVISE_MR_FLAGS);
+  const uint32_t pd = attributes.Handle(UVERBS_ATTR_ADVISE_MR_PD_HANDLE);
+  if (advice > IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT) return EOPNOTSUPP;
+  if ((flags & ~uint32_t{IB_UVERBS_ADVISE_MR_FLAG_FLUSH}) != 0) return EINVAL;
+  const Input list = attributes.In(UVERBS_ATTR_ADVISE_MR_SGE_LIST);
+  if (context.pds.Find(pd) == nullptr || list.empty()) return EINVAL;
+  for (size_t at = 0; at + sizeof(ib_uverbs_sge) <= list.size(); at += sizeof(ib_uverbs_sge)) {
+    const int error = Prefetch(context, pd, advice, Read<ib_uverbs_sge>(list.subspan(at)));
+    // What only a wait for the pages would tell, a caller that does not wait is not told.
+    if (error != 0 && (error != EFAULT || flags != 0)) return error;
+  }
+  return 0;
+}
+
 constexpr CommandRow kCommands[] = {
     {IB_USER_VERBS_CMD_REG_MR, false, "REG_MR", sizeof(ib_uverbs_reg_mr),
      sizeof(ib_uverbs_reg_mr_resp), RegisterByCommand},
@@ -212,6 +265,7 @@ constexpr CommandRow kCommands[] = {
 };
 constexpr MethodRow kMethods[] = {
     {UVERBS_OBJECT_MR, UVERBS_METHOD_MR_DESTROY, "MR_DESTROY", DeregisterByMethod},
+    {UVERBS_OBJECT_MR, UVERBS_METHOD_ADVISE_MR, "ADVISE_MR", AdviseMr},
     {UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR, "QUERY_MR", QueryMr},
     {UVERBS_OBJECT_MR, UVERBS_METHOD_REG_DMABUF_MR, "REG_DMABUF_MR", RegisterDmaBuf},
 };

@@ -91,7 +91,10 @@ int Devx::Forward(std::span<const uint8_t> in, std::span<uint8_t> out) {
   for (const auto& [opcode, valid] : kUmemBits) {
     if (static_cast<uint16_t>(opcode) == OpcodeOf(in)) mailbox.Put(valid, 1);
   }
-  return firmware_.Execute(copy, out, uid_) == Refusal::kNone ? 0 : EREMOTEIO;
+  const Refusal refusal = firmware_.Execute(copy, out, uid_);
+  if (refusal == Refusal::kNone) return 0;
+  // Programs that ask for keys to be changed by WQEs go without where this is what they hear.
+  return refusal == Refusal::kMkeyUmr ? EOPNOTSUPP : EREMOTEIO;
 }
 
 int Devx::General(std::span<const uint8_t> in, std::span<uint8_t> out) {

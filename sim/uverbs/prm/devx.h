@@ -4,7 +4,8 @@
 //   Devx devx(firmware, dmabuf);
 //   const int error = devx.Create(in, out, &handle);   // 0, or an errno
 //
-// EREMOTEIO: the firmware refused, and `out` has its status and syndrome. All on the NIC's thread.
+// EREMOTEIO, or EOPNOTSUPP for a key that UMR changes: the firmware refused, and `out` has its
+// status and syndrome. All on the NIC's thread.
 // The end of a Devx destroys its objects, as the end of the file does.
 #pragma once
 

@@ -85,6 +85,13 @@ constexpr Row kGeneral[] = {
 // A page of memory loses doorbells, so a queue without a record cannot be served.
 constexpr Row kGeneral2[] = {{cap2::kRecordFree, [](State&) -> uint32_t { return 0; }}};
 
+// What ConnectX lists, less XRC. Keys of CREATE_MKEY have no on-demand form here.
+constexpr Row kOdpRows[] = {
+    {odp_cap::kRc, RINGPOST_VALUE(32 | 16 | 8 | 4 | 2 | 1)},
+    {odp_cap::kUd, RINGPOST_VALUE(32 | 1)},
+    {odp_cap::kDc, RINGPOST_VALUE(32 | 8 | 4 | 2 | 1)},
+};
+
 constexpr uint32_t kAllAtomics = 0xf;
 constexpr uint32_t kAtomicSizes = 4 | 8;
 
@@ -112,14 +119,13 @@ constexpr Row kRoceRows[] = {
 #undef RINGPOST_VALUE
 #undef RINGPOST_TRUE
 
-// No page of memory faults here: ODP has no rows.
+// There is no flow table, and no memory on the device: no size of it, no operation on it.
 constexpr struct {
   CapGroup group;
   std::span<const Row> rows;
-} kGroups[] = {{CapGroup::kGeneral, kGeneral},
-               {CapGroup::kOdp, {}},
-               {CapGroup::kAtomic, kAtomicRows},
-               {CapGroup::kRoce, kRoceRows},
+} kGroups[] = {{CapGroup::kGeneral, kGeneral},   {CapGroup::kOdp, kOdpRows},
+               {CapGroup::kAtomic, kAtomicRows}, {CapGroup::kRoce, kRoceRows},
+               {CapGroup::kNicFlowTable, {}},    {CapGroup::kDeviceMemory, {}},
                {CapGroup::kGeneral2, kGeneral2}};
 
 }  // namespace

@@ -33,6 +33,29 @@ BOOST_AUTO_TEST_CASE(ACollapsedCqRewritesSlotZero) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(AnEntryOf128BytesIsWrittenWholeIfPaddedElseItsUpperHalf) {
+  for (const bool padded : {false, true}) {
+    RcFixture f;
+    Side& side = f.h.a;
+    const uint64_t ring = side.memory.Allocate(4 * 128);
+    std::memset(side.memory.At(ring), 0xf1, 4 * 128);
+    const uint32_t cqn = side.nic
+                             .CreateCq({.ring = ring,
+                                        .entries = 4,
+                                        .entry_bytes = 128,
+                                        .padded = padded,
+                                        .overrun_ignore = true})
+                             .number;
+    Pipe pipe = f.h.Connect({.cqn = cqn, .cq = ring}, {.rq_depth = 16});
+    f.h.Post(pipe.local, f.Write(8));
+    BOOST_TEST(f.h.Run());
+    const uint8_t* entry = side.memory.At(ring);
+    for (const int at : {0, 63}) BOOST_TEST(int{entry[at]} == (padded ? 0 : 0xf1));
+    BOOST_TEST(int{entry[127]} == 0);  // a requester's, of the first lap
+    BOOST_TEST(int{entry[128]} == 0xf1);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(ACollapsedCqEndsWithTheLastFlush) {
   RcFixture f({}, {.cq_entries = 1, .collapsed = true, .overrun_ignore = true});
   f.target.key ^= 1;

@@ -54,7 +54,11 @@ End Harness::MakeEnd(Side& side, const EndOptions& options) {
     *record = side.memory.Allocate(8);
     std::memset(side.memory.At(*ring), 0xf1, uint64_t{options.cq_entries} * 64);
     return side.nic
-        .CreateCq({*ring, options.cq_entries, *record, options.collapsed, options.overrun_ignore})
+        .CreateCq({.ring = *ring,
+                   .entries = options.cq_entries,
+                   .record = *record,
+                   .collapsed = options.collapsed,
+                   .overrun_ignore = options.overrun_ignore})
         .number;
   };
   end.cqn = options.cqn != 0 ? options.cqn : make_cq(&end.cq, &end.cq_record);

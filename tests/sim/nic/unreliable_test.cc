@@ -1,4 +1,5 @@
 // UC and UD: nobody answers, nothing is sent again (contract, sections 1.6 and 4).
+#include "sim/nic/wqe_parser.h"
 #include "tests/sim/nic/rc_fixture.h"
 
 namespace ringpost::sim {
@@ -73,6 +74,25 @@ BOOST_FIXTURE_TEST_CASE(ADatagramArrivesBehindFortyBytesAndNamesItsSender, UdFix
     BOOST_TEST((abi::Swap32(received[0].flags_rqpn) & 0xffffff) == pipe.local.qpn);
     BOOST_TEST(abi::Swap16(received[0].slid) == h.a.address.lid);
     BOOST_TEST(std::memcmp(target.Bytes() + kRouteBytes, source.Bytes(), 500) == 0);
+  }
+}
+
+// libmlx5 leaves the bit for a GRH clear there.
+BOOST_AUTO_TEST_CASE(OnEthernetAnAddressHasAGidWhateverTheReservedBitSays) {
+  std::vector<uint8_t> bytes = WqeBytes(Opcode::kSend, kSignalled)
+                                   .Target(uint64_t{kQkey} << 32, 5, 1, /*extended=*/true)
+                                   .Data(8, 1, 2)
+                                   .Finish(0, 4);
+  bytes.resize(2 * 64);
+  bytes[16 + 47] = 9;  // the GID's last byte
+  for (const bool routed : {false, true}) {
+    SendWqe wqe;
+    SendTarget target;
+    ParseWqe(bytes.data(),
+             {.type = QpType::kUd, .mtu = 1024, .message_bytes = 1024, .routed = routed}, wqe,
+             &target);
+    BOOST_TEST(target.address.global == routed);
+    BOOST_TEST(int{target.address.gid[15]} == (routed ? 9 : 0));
   }
 }
 

@@ -138,9 +138,14 @@ BOOST_AUTO_TEST_CASE(CapabilitiesOfEachGroup) {
   BOOST_TEST(roce[In(kCapAt, roce_cap::kAddresses)] == 1u);
   BOOST_TEST(query(CapGroup::kGeneral2)[In(kCapAt, cap2::kRecordFree)] == 0u);
   const Answer odp = query(CapGroup::kOdp);
-  BOOST_TEST_REQUIRE(odp.Ok());
-  BOOST_TEST((std::vector<uint8_t>(odp.bytes.begin() + 8, odp.bytes.end()) ==
-              std::vector<uint8_t>(odp.bytes.size() - 8)));
+  BOOST_TEST(odp[In(kCapAt, odp_cap::kRc)] == 0x3fu);
+  BOOST_TEST(odp[In(kCapAt, odp_cap::kUd)] == 0x21u);
+  BOOST_TEST(odp[In(kCapAt, odp_cap::kDc)] == 0x2fu);
+  for (const CapGroup absent : {CapGroup::kNicFlowTable, CapGroup::kDeviceMemory}) {
+    const Answer none = query(absent);
+    BOOST_TEST((none.Ok() && std::vector<uint8_t>(none.bytes.begin() + 8, none.bytes.end()) ==
+                                 std::vector<uint8_t>(none.bytes.size() - 8)));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(RoceAddressesAreThePorts) {

@@ -11,6 +11,8 @@ enum class CapGroup : uint32_t {
   kOdp = 0x02,
   kAtomic = 0x03,
   kRoce = 0x04,
+  kNicFlowTable = 0x07,
+  kDeviceMemory = 0x0f,
   kGeneral2 = 0x20,
 };
 inline constexpr uint16_t kCapAt = 0x10;
@@ -63,6 +65,13 @@ inline constexpr Field kLogMaxWqSize{0x78, 4, 0};
 namespace cap2 {
 inline constexpr Field kRecordFree = Bit(0x5c, 30);  // QPC.send_dbr_mode without a record
 }  // namespace cap2
+
+// Bits: send 32, receive 16, write 8, read 4, atomic 2, receive from an SRQ 1.
+namespace odp_cap {
+inline constexpr Field kRc{0x10, 31, 26};
+inline constexpr Field kUd{0x18, 31, 26};
+inline constexpr Field kDc{0x20, 31, 26};
+}  // namespace odp_cap
 
 namespace atomic_cap {
 inline constexpr Field kEndianness{0x08, 31, 30};
