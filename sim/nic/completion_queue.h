@@ -11,9 +11,9 @@ namespace ringpost::sim {
 
 struct CqConfig {
   uint64_t ring = 0;
-  uint32_t entries = 1;  // a power of two
+  uint32_t entries = 1;       // a power of two
   uint32_t entry_bytes = 64;  // or 128: a CQE is its upper half
-  uint64_t record = 0;   // consumer index and arm word; 0 if nothing reads them
+  uint64_t record = 0;        // consumer index and arm word; 0 if nothing reads them
   bool collapsed = false;
   bool padded = false;  // an entry of 128 bytes is written whole: zeros before the CQE
   bool overrun_ignore = false;
