@@ -1,5 +1,6 @@
 // ringpost: the command line.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -92,7 +93,6 @@ void AddDoctor(CLI::App& app, DoctorArguments& doctor) {
 void AddExec(CLI::App& app, ExecArguments& exec) {
   CLI::App* command =
       app.add_subcommand("exec", "Run an unmodified RDMA program on virtual ConnectX devices");
-  command->prefix_command();
   command->add_option("--config", exec.config, "YAML file; default: one device")->type_name("FILE");
   command->add_option("--set", exec.sets, kSetHelp)
       ->allow_extra_args(false)
@@ -100,12 +100,13 @@ void AddExec(CLI::App& app, ExecArguments& exec) {
   command->footer("The program and its arguments follow: ringpost exec -- ibv_devinfo -v");
 }
 
-// What follows the options, or "--".
-void TakeProgram(CLI::App& app, ExecArguments& exec) {
-  exec.program = app.get_subcommand("exec")->remaining();
-  if (!exec.program.empty() && exec.program.front() == "--") {
-    exec.program.erase(exec.program.begin());
-  }
+// The program's words, which follow "--", are not for our parser. Returns how many words are.
+int TakeProgram(int argc, char** argv, ExecArguments& exec) {
+  if (argc < 2 || argv[1] != std::string("exec")) return argc;
+  char** const end = argv + argc;
+  char** const mark = std::find(argv, end, std::string("--"));
+  if (mark != end) exec.program.assign(mark + 1, end);
+  return static_cast<int>(mark - argv);
 }
 
 int Dispatch(const CLI::App& app, const Arguments& arguments) {
@@ -133,8 +134,7 @@ int Main(int argc, char** argv) {
   AddDoctor(app, arguments.doctor);
   AddExec(app, arguments.exec);
   try {
-    app.parse(argc, argv);
-    if (app.got_subcommand("exec")) TakeProgram(app, arguments.exec);
+    app.parse(TakeProgram(argc, argv, arguments.exec), argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kClean : kBadInput;
   }

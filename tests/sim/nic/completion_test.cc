@@ -42,9 +42,9 @@ BOOST_AUTO_TEST_CASE(AnEntryOf128BytesIsWrittenWholeIfPaddedElseItsUpperHalf) {
     const uint32_t cqn = side.nic
                              .CreateCq({.ring = ring,
                                         .entries = 4,
-                                        .entry_bytes = 128,
                                         .padded = padded,
-                                        .overrun_ignore = true})
+                                        .overrun_ignore = true,
+                                        .entry_bytes = 128})
                              .number;
     Pipe pipe = f.h.Connect({.cqn = cqn, .cq = ring}, {.rq_depth = 16});
     f.h.Post(pipe.local, f.Write(8));
