@@ -7,7 +7,8 @@ namespace ringpost::sim::uverbs::identity {
 
 inline constexpr uint32_t kVendor = 0x02c9;  // Mellanox, as an IEEE OUI
 inline constexpr uint32_t kPart = 4129;      // MT4129
-inline constexpr const char* kBoard = "MT_0000000838";
+// No board of Mellanox: whoever reports a measurement reports this with it.
+inline constexpr const char* kBoard = "RINGPOST_VIRTUAL";
 inline constexpr const char* kHcaType = "MT4129";
 inline constexpr uint16_t kPciVendor = 0x15b3, kPciDevice = 0x1021;
 // major << 32 | minor << 16 | sub-minor
