@@ -161,10 +161,11 @@ int QueryQp(Context& context, const Command& command) {
   if (qp == nullptr) return EINVAL;
   ib_uverbs_query_qp_resp answer;
   std::memset(static_cast<void*>(&answer), 0, sizeof(answer));
-  const bool ran = context.Nic().Call([&](NicLoop& loop) {
+  // By its address: it ends in an array without a length.
+  const bool ran = context.Nic().Call([qp, to = &answer](NicLoop& loop) {
     const QpContext* known = loop.Function().FindQp(qp->number);
-    Fill(answer, loop.Function().QueryQp(*known));
-    answer.sq_draining = known->state == State::kSendQueueDrain && !known->drained_event ? 1 : 0;
+    Fill(*to, loop.Function().QueryQp(*known));
+    to->sq_draining = known->state == State::kSendQueueDrain && !known->drained_event ? 1 : 0;
   });
   if (!ran) return EIO;
   answer.max_send_wr = qp->max_send_wr;

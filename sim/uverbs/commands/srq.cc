@@ -130,8 +130,8 @@ int Modify(Context& context, const Command& command) {
   if (srq == nullptr || (request.attr_mask & ~uint32_t{kLimit}) != 0) return EINVAL;
   if ((request.attr_mask & kLimit) == 0) return 0;
   if (request.srq_limit >= srq->max_wr) return EINVAL;
-  const bool ran =
-      context.Nic().Call([&](NicLoop& loop) { loop.ArmSrqLimit(srq->number, request.srq_limit); });
+  const uint32_t limit = request.srq_limit;
+  const bool ran = context.Nic().Call([&](NicLoop& loop) { loop.ArmSrqLimit(srq->number, limit); });
   return ran ? 0 : EIO;
 }
 
