@@ -35,6 +35,8 @@ cpio                    makes the guest's file system
 kmod                    finds the modules that the guest needs
 xz-utils                unpacks the guest's kernel
 iproute2                makes the guest's RDMA device
+ibverbs-utils           programs of rdma-core that run on the virtual ConnectX
+perftest                the same: the benchmarks of RDMA
 python3-pyverbs         rdma-core's own tests, run on the virtual ConnectX
 rdma-core               the files of those tests
 ibverbs-providers       the libmlx5 that they run on, and the guest's driver

@@ -66,4 +66,5 @@ class Pair:
         return ""
 
     def said(self):
-        return f"server {self.server}:\n{self.server_said}\nclient {self.client}:\n{self.client_said}"
+        return (f"server {self.server}:\n{self.server_said}\n"
+                f"client {self.client}:\n{self.client_said}")
