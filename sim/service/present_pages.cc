@@ -22,8 +22,10 @@ bool IsReadable(uint64_t page) {
 }  // namespace
 
 bool MakePresent(uint64_t address, uint64_t bytes, Use use) {
+  if (bytes == 0 || address + bytes < address) return false;
   const uint64_t begin = address & ~(kPage - 1);
   const uint64_t end = (address + bytes + kPage - 1) & ~(kPage - 1);
+  if (end <= begin) return false;
   void* pages = reinterpret_cast<void*>(begin);
   const int advice = use == Use::kWrite ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
   if (madvise(pages, end - begin, advice) == 0) return true;

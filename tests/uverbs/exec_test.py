@@ -38,12 +38,15 @@ class Exec(unittest.TestCase):
     def test_what_cannot_run_is_said_in_one_line(self):
         self.one_line(self.run_exec("--", "no_such_program"), 127, "no_such_program")
         self.one_line(self.run_exec("--", "/"), 126, "/")
-        self.one_line(self.run_exec(), 2, "ringpost exec -- ibv_devinfo")
+        self.one_line(self.run_exec(), 2, "ringpost exec -- ib_write_lat")
         self.one_line(self.run_exec("--set=exec.links=ethernet", "--", "true"), 2, "exec.link")
-        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
-            file.write("exec: {devices: 0}\n")
-            file.flush()
-            self.one_line(self.run_exec("--config", file.name, "--", "true"), 2, file.name + ":1:")
+        for text, key in [("exec: {devices: 0}\n", "exec.devices"),
+                          ("exec: {links: ethernet}\n", "exec.links")]:
+            with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+                file.write(text)
+                file.flush()
+                run = self.run_exec("--config", file.name, "--", "true")
+            self.one_line(run, 2, file.name + ":1:", key)
 
     @needs("ibv_devinfo", "ibverbs-utils")
     def test_devices_are_listed_as_they_are_configured(self):
@@ -86,7 +89,15 @@ class Perftest(unittest.TestCase):
     def test_runs_or_refuses_by_itself_a_part_of_the_matrix(self):
         tally = perftest_matrix.run(perftest_matrix.quick(), FIRST_PORT + 100)
         self.assertEqual(tally.failed, [], "\n".join(tally.failed))
-        self.assertGreater(tally.passed, 10)
+        self.assertEqual(tally.passed, 13)
+        self.assertEqual(list(tally.refused.values()), [
+            "Events feature not available on WRITE verb",
+            "Inline feature not available on READ/Atomic verbs"])
+
+    def test_a_failure_of_the_device_is_no_refusal(self):
+        both = pair.Pair(FIRST_PORT + 200, "ib_write_lat", ["-F", "-d", "mlx5_7"])
+        self.assertFalse(both.ok())
+        self.assertEqual(both.refusal(), "", both.said())
 
 
 if __name__ == "__main__":

@@ -123,7 +123,7 @@ int StatusOf(pid_t child) {
 
 int RunExecCommand(const ExecArguments& arguments) {
   if (arguments.program.empty()) {
-    std::cerr << "ringpost exec: no program is given; try: ringpost exec -- ibv_devinfo\n";
+    std::cerr << "ringpost exec: no program is given; try: ringpost exec -- ib_write_lat\n";
     return kBadInput;
   }
   const config::Config config =

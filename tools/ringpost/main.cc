@@ -97,7 +97,7 @@ void AddExec(CLI::App& app, ExecArguments& exec) {
   command->add_option("--set", exec.sets, kSetHelp)
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
-  command->footer("The program and its arguments follow: ringpost exec -- ibv_devinfo -v");
+  command->footer("The program and its arguments follow: ringpost exec -- ib_write_lat -F");
 }
 
 // The program's words, which follow "--", are not for our parser. Returns how many words are.

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <vector>
 
-#include "sim/uverbs/prm/memory_map.h"
+#include "sim/service/present_pages.h"
 
 namespace ringpost::sim::uverbs::prm {
 namespace {
@@ -171,7 +171,8 @@ int Devx::Locate(const UmemRequest& request, MemoryRange* range, Memory* memory)
   }
   if (request.bytes == 0 || request.address + request.bytes < request.address) return EINVAL;
   const bool writable = (request.access & IB_UVERBS_ACCESS_LOCAL_WRITE) != 0;
-  return MakePresent(request.address, request.bytes, writable) ? 0 : EFAULT;
+  const service::Use use = writable ? service::Use::kWrite : service::Use::kRead;
+  return service::MakePresent(request.address, request.bytes, use) ? 0 : EFAULT;
 }
 
 int Devx::RegisterUmem(const UmemRequest& request, uint32_t* handle, uint32_t* number) {
