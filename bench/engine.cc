@@ -57,7 +57,6 @@ void EventQueue(benchmark::State& state) {
 BENCHMARK(EventQueue)->ArgName("pending")->Arg(64)->Arg(4096);
 
 void FibreSwitch(benchmark::State& state) {
-  sim::StackSlab stacks(1, 16 * 1024);
   sim::Fibre fibre;
   struct Loop {
     sim::Fibre* fibre;
@@ -67,7 +66,8 @@ void FibreSwitch(benchmark::State& state) {
     Loop& self = *static_cast<Loop*>(argument);
     while (!self.stop) self.fibre->Yield();
   };
-  fibre.Start(stacks, stacks.Take(), body, &loop);
+  sim::StackSlab stacks(1, 16 * 1024, body);
+  fibre.Start(stacks, stacks.Take(), &loop);
   for (auto _ : state) fibre.Resume();
   loop.stop = true;
   fibre.Resume();

@@ -10,7 +10,7 @@ template <class Poster>
 HOST_DEVICE Posted PostGet(Poster& poster, LocalSpan target, RemoteSpan source) {
   using Piece = typename Poster::Piece;
   return poster.PostPieces(
-      target.bytes, {1, 0}, [&](uint64_t index, uint8_t flags, const Piece& piece) {
+      target.bytes, {1, 0}, [=, &poster](uint64_t index, uint8_t flags, const Piece& piece) {
         const uint32_t segments = piece.bytes == 0 ? 2 : 3;
         const abi::Segment wqe[3] = {
             poster.Control(abi::Opcode::kRdmaRead, index, segments, flags),

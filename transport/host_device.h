@@ -14,6 +14,14 @@
 #define HOST_DEVICE inline
 #endif
 
+// As HOST_DEVICE, of what seldom runs and needs much stack: host compilers keep it out of line, so
+// that a frame holds what the usual case needs.
+#if defined(__CUDACC__)
+#define HOST_DEVICE_SELDOM HOST_DEVICE
+#else
+#define HOST_DEVICE_SELDOM __attribute__((noinline))
+#endif
+
 // PTX, for cuda_port.cuh. The transport is __host__ __device__, so each operation needs a host body
 // too: it ends there.
 #if defined(__CUDA_ARCH__)

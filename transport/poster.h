@@ -89,6 +89,13 @@ class Poster {
       port_.StoreWqe(qp_, index, wqe, segments);
       return;
     }
+    StoreAddressed(index, wqe, segments);
+  }
+
+ private:
+  template <uint32_t N>
+  HOST_DEVICE_SELDOM void StoreAddressed(uint64_t index, const abi::Segment (&wqe)[N],
+                                         uint32_t segments) {
     abi::Segment addressed[N + 1];
     addressed[0] = wqe[0];
     addressed[1] = abi::AddressVectorOf(qp_.target.key, qp_.target.dct, qp_.target.lid);
@@ -97,7 +104,6 @@ class Poster {
     port_.StoreWqe(qp_, index, addressed, segments + 1);
   }
 
- private:
   HOST_DEVICE uint32_t AddressSegments() const { return qp_.kind == TransportKind::kDc ? 1 : 0; }
 
   // Has no target, and so no address.

@@ -19,8 +19,8 @@ HOST_DEVICE void StoreWrite(Poster& poster, const abi::Segment& control, uint64_
 }
 
 template <uint32_t kMost, class Poster>
-HOST_DEVICE void StoreInline(Poster& poster, uint64_t index, uint8_t flags, RemoteSpan target,
-                             const void* payload, uint32_t bytes) {
+HOST_DEVICE void StoreInlineWqe(Poster& poster, uint64_t index, uint8_t flags, RemoteSpan target,
+                                const void* payload, uint32_t bytes) {
   const uint32_t segments = 2 + abi::InlineSegments(bytes);
   abi::Segment wqe[2 + abi::InlineSegments(kMost)];
   wqe[0] = poster.Control(abi::Opcode::kRdmaWrite, index, segments, flags);
@@ -28,6 +28,24 @@ HOST_DEVICE void StoreInline(Poster& poster, uint64_t index, uint8_t flags, Remo
   abi::PackInline(wqe + 2, payload, bytes);
   poster.Port().GatherInline(bytes);
   poster.Store(index, wqe, segments);
+}
+
+template <uint32_t kMost, class Poster>
+HOST_DEVICE_SELDOM void StoreLongInline(Poster& poster, uint64_t index, uint8_t flags,
+                                        RemoteSpan target, const void* payload, uint32_t bytes) {
+  StoreInlineWqe<kMost>(poster, index, flags, target, payload, bytes);
+}
+
+// What fits into one segment, most of what is sent, needs no room for the longest.
+template <uint32_t kMost, class Poster>
+HOST_DEVICE void StoreInline(Poster& poster, uint64_t index, uint8_t flags, RemoteSpan target,
+                             const void* payload, uint32_t bytes) {
+  constexpr uint32_t kOneSegment = 12;
+  if (kMost <= kOneSegment || bytes <= kOneSegment) {
+    StoreInlineWqe<kOneSegment>(poster, index, flags, target, payload, bytes);
+  } else {
+    StoreLongInline<kMost>(poster, index, flags, target, payload, bytes);
+  }
 }
 
 template <class Poster>
@@ -46,7 +64,7 @@ HOST_DEVICE Posted PostPut(Poster& poster, RemoteSpan target, LocalSpan source,
                            abi::Opcode last = abi::Opcode::kRdmaWrite, uint32_t immediate = 0) {
   using Piece = typename Poster::Piece;
   return poster.PostPieces(
-      source.bytes, {1, 0}, [&](uint64_t index, uint8_t flags, const Piece& piece) {
+      source.bytes, {1, 0}, [=, &poster](uint64_t index, uint8_t flags, const Piece& piece) {
         const abi::Opcode opcode = piece.last ? last : abi::Opcode::kRdmaWrite;
         StorePiece(poster, opcode, index, flags, target, source, piece, immediate);
       });
@@ -58,7 +76,7 @@ HOST_DEVICE Posted PostPutInline(Poster& poster, RemoteSpan target, const void* 
                                  uint32_t bytes) {
   if (bytes > poster.Qp().max_inline || bytes > kMost) return poster.Refused();
   const uint32_t blocks = poster.Blocks(2 + abi::InlineSegments(bytes));
-  return poster.Post({blocks, 0}, [&](uint64_t index, uint8_t flags) {
+  return poster.Post({blocks, 0}, [=, &poster](uint64_t index, uint8_t flags) {
     StoreInline<kMost>(poster, index, flags, target, payload, bytes);
   });
 }
@@ -69,7 +87,7 @@ HOST_DEVICE Posted PostPutSignal(Poster& poster, RemoteSpan target, LocalSpan so
                                  RemoteSpan signal, uint64_t value) {
   using Piece = typename Poster::Piece;
   return poster.PostPieces(
-      source.bytes, {2, 1}, [&](uint64_t index, uint8_t flags, const Piece& piece) {
+      source.bytes, {2, 1}, [=, &poster](uint64_t index, uint8_t flags, const Piece& piece) {
         const uint8_t its = piece.last ? uint8_t{abi::kCqeOnError} : flags;
         StorePiece(poster, abi::Opcode::kRdmaWrite, index, its, target, source, piece);
         if (!piece.last) return;

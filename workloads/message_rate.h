@@ -10,16 +10,17 @@
 
 namespace ringpost::workloads {
 
-struct MessageRateArguments {
-  QpTable qps;
+// What each message needs is in one line.
+struct alignas(64) MessageRateArguments {
   RemoteSpan target;  // the thread's own `slots` slots of `stride` bytes
-  LocalSpan source;   // pointer payloads: `stride` bytes; null address: inline
   uint32_t stride = 64;
   uint32_t slots = 1;  // a power of two
-  uint32_t bytes = 8;
   uint64_t thread = 0;
   uint64_t warm_up = 0;
   uint64_t operations = 0;  // measured, of this thread
+  uint32_t bytes = 8;
+  LocalSpan source;  // pointer payloads: `stride` bytes; null address: inline
+  QpTable qps;
 };
 
 struct ThreadRate {
@@ -33,22 +34,30 @@ HOST_DEVICE constexpr uint64_t PayloadWord(uint64_t thread, uint64_t message) {
 
 inline constexpr uint32_t kMaxInlineRateBytes = 220;
 
+// An inline payload longer than a word repeats the message's word at its start.
+template <class Endpoint>
+HOST_DEVICE_SELDOM Posted PutLong(Endpoint& endpoint, RemoteSpan slot, uint64_t word,
+                                  uint32_t bytes) {
+  uint64_t payload[(kMaxInlineRateBytes + 7) / 8] = {word};
+  return endpoint.PutInline(slot, payload, bytes);
+}
+
 template <class P, class Publication, class Ordering>
 void MessageRateKernel(P& port, const MessageRateArguments& a, ThreadRate& rate, Outcome& outcome) {
   Endpoint<P, Publication, Ordering> endpoint(port, a.qps);
-  // An inline payload longer than a word repeats the message's word at its start.
-  uint64_t payload[(kMaxInlineRateBytes + 7) / 8] = {};
   const uint64_t total = a.warm_up + a.operations;
   for (uint64_t i = 0; i < total; ++i) {
     if (i == a.warm_up) rate.start = port.Now();
     const RemoteSpan slot = {a.target.address + (i & (a.slots - 1)) * a.stride, a.target.rkey};
-    payload[0] = PayloadWord(a.thread, i);
+    const uint64_t word = PayloadWord(a.thread, i);
     Posted posted;
-    if (a.source.address == 0) {
-      posted = endpoint.PutInline(slot, payload, a.bytes);
-    } else {
+    if (a.source.address != 0) {
       // The payload is the same memory each time, written once: what moves is what counts here.
       posted = endpoint.Put(slot, {a.source.address, a.bytes, a.source.lkey});
+    } else if (a.bytes <= sizeof(word)) {
+      posted = endpoint.PutInline(slot, &word, a.bytes);
+    } else {
+      posted = PutLong(endpoint, slot, word, a.bytes);
     }
     if (!outcome.Expect(posted.status, "a put")) return;
   }

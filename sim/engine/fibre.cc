@@ -9,10 +9,6 @@
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
-#include <sanitizer/common_interface_defs.h>
-#endif
-#if defined(__SANITIZE_THREAD__)
-#include <sanitizer/tsan_interface.h>
 #endif
 
 namespace ringpost::sim {
@@ -30,8 +26,8 @@ constexpr std::ptrdiff_t kLowStack = 2048;
 
 }  // namespace
 
-StackSlab::StackSlab(size_t count, size_t bytes)
-    : bytes_(bytes * kStackFactor), total_(count * bytes_) {
+StackSlab::StackSlab(size_t count, size_t bytes, Entry entry)
+    : entry_(entry), bytes_(bytes * kStackFactor), total_(count * bytes_) {
   void* map = mmap(nullptr, total_ == 0 ? kPage : total_, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   RINGPOST_CHECK(map != MAP_FAILED, "cannot reserve the address space of the stacks");
@@ -41,15 +37,15 @@ StackSlab::StackSlab(size_t count, size_t bytes)
 
 StackSlab::~StackSlab() { munmap(base_, total_ == 0 ? kPage : total_); }
 
-size_t StackSlab::Take() {
-  size_t index = next_;
+uint32_t StackSlab::Take() {
+  uint32_t index = next_;
   if (free_.empty()) {
     ++next_;
   } else {
     index = free_.back();
     free_.pop_back();
   }
-  RINGPOST_CHECK((index + 1) * bytes_ <= total_, "more fibres than stacks");
+  RINGPOST_CHECK((size_t{index} + 1) * bytes_ <= total_, "more fibres than stacks");
 #if defined(__SANITIZE_ADDRESS__)
   // The last fibre that ran here, or in an earlier slab at this address, never left its frames.
   __asan_unpoison_memory_region(Bottom(index), bytes_);
@@ -58,11 +54,11 @@ size_t StackSlab::Take() {
   return index;
 }
 
-char* StackSlab::Top(size_t index) const {
-  return base_ + (index + 1) * bytes_ - (index * kColour) % kPage / 64 * 64;
+char* StackSlab::Top(uint32_t index) const {
+  return base_ + (size_t{index} + 1) * bytes_ - (size_t{index} * kColour) % kPage / 64 * 64;
 }
 
-void StackSlab::CheckCanary(size_t index) const {
+void StackSlab::CheckCanary(uint32_t index) const {
   uint64_t word = 0;
   std::memcpy(&word, Bottom(index), sizeof(word));
   RINGPOST_CHECK(word == kCanary,
@@ -72,21 +68,20 @@ void StackSlab::CheckCanary(size_t index) const {
 struct Fibre::Trampoline {
   static void Run(context::transfer_t transfer) {
     Fibre* self = static_cast<Fibre*>(transfer.data);
-    self->caller_ = transfer.fctx;
+    self->slab_->caller_ = transfer.fctx;
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(nullptr, &self->caller_bottom_, &self->caller_size_);
 #endif
-    self->entry_(self->argument_);
+    self->slab_->entry_(self->argument_);
     self->done_ = true;
     self->SwitchOut(true);
     __builtin_unreachable();
   }
 };
 
-void Fibre::Start(StackSlab& slab, size_t index, Entry entry, void* argument) {
+void Fibre::Start(StackSlab& slab, uint32_t index, void* argument) {
   slab_ = &slab;
   stack_ = index;
-  entry_ = entry;
   argument_ = argument;
   done_ = false;
   const size_t size = static_cast<size_t>(slab.Top(index) - slab.Bottom(index));
@@ -110,29 +105,14 @@ void Fibre::Resume() {
   __tsan_switch_to_fiber(tsan_fibre_, 0);
 #endif
   context_ = context::jump_fcontext(context_, this).fctx;
+  // Looking at the canary would fetch a cold line at each switch; where the stack ends does not.
+  const char* end = static_cast<const char*>(context_);
+  if (done_ || end < slab_->Bottom(stack_) + kLowStack) slab_->CheckCanary(stack_);
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
 #endif
 #if defined(__SANITIZE_THREAD__)
   if (done_) __tsan_destroy_fiber(tsan_fibre_);
-#endif
-}
-
-void Fibre::Yield() { SwitchOut(false); }
-
-void Fibre::SwitchOut([[maybe_unused]] bool last) {
-  // Looking at the canary would fetch a cold line at each switch; the frame's address does not.
-  const char* frame = static_cast<const char*>(__builtin_frame_address(0));
-  if (last || frame < slab_->Bottom(stack_) + kLowStack) slab_->CheckCanary(stack_);
-#if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_start_switch_fiber(last ? nullptr : &fake_stack_, caller_bottom_, caller_size_);
-#endif
-#if defined(__SANITIZE_THREAD__)
-  __tsan_switch_to_fiber(tsan_caller_, 0);
-#endif
-  caller_ = context::jump_fcontext(caller_, nullptr).fctx;
-#if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_finish_switch_fiber(fake_stack_, &caller_bottom_, &caller_size_);
 #endif
 }
 

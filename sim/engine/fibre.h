@@ -6,9 +6,17 @@
 // TSan each switch is announced. One thread of the operating system runs all fibres of an engine.
 #pragma once
 
+#include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
 
 namespace ringpost::sim {
 
@@ -22,41 +30,45 @@ inline constexpr size_t kStackFactor = 1;
 
 class StackSlab {
  public:
-  // Reserves `count` stacks of `bytes` (a multiple of 4096, times kStackFactor) each.
-  StackSlab(size_t count, size_t bytes);
+  using Entry = void (*)(void* argument);
+
+  // Reserves `count` stacks of `bytes` (a multiple of 4096, times kStackFactor) each, for fibres
+  // that all run `entry`.
+  StackSlab(size_t count, size_t bytes, Entry entry);
   ~StackSlab();
   StackSlab(const StackSlab&) = delete;
   StackSlab& operator=(const StackSlab&) = delete;
 
   static size_t BytesFor(size_t count, size_t bytes) { return count * bytes * kStackFactor; }
 
-  size_t Take();
-  void Return(size_t index) { free_.push_back(index); }
-  char* Top(size_t index) const;
-  char* Bottom(size_t index) const { return base_ + index * bytes_; }
+  uint32_t Take();
+  void Return(uint32_t index) { free_.push_back(index); }
+  char* Top(uint32_t index) const;
+  char* Bottom(uint32_t index) const { return base_ + index * bytes_; }
   // Aborts with a clear message when the stack has overflowed.
-  void CheckCanary(size_t index) const;
+  void CheckCanary(uint32_t index) const;
 
  private:
+  friend class Fibre;
+  void* caller_ = nullptr;  // where the fibre that runs goes back to
+  Entry entry_;
   size_t bytes_;
   size_t total_;
   char* base_;
-  size_t next_ = 0;
-  std::vector<size_t> free_;
+  uint32_t next_ = 0;
+  std::vector<uint32_t> free_;
 };
 
 class Fibre {
  public:
-  using Entry = void (*)(void* argument);
-
   // Prepares the fibre on stack `index` of `slab`; it starts at the first Resume.
-  void Start(StackSlab& slab, size_t index, Entry entry, void* argument);
+  void Start(StackSlab& slab, uint32_t index, void* argument);
   // Runs the fibre until it yields or ends. Not from inside a fibre.
   void Resume();
   // Back to whoever resumed. Only from inside the fibre.
-  void Yield();
+  void Yield() { SwitchOut(false); }
   bool Done() const { return done_; }
-  size_t Stack() const { return stack_; }
+  uint32_t Stack() const { return stack_; }
   // Brings the frames that the next Resume will run on into the host's caches.
   void Prefetch() const {
     const char* frame = static_cast<const char*>(context_);
@@ -68,12 +80,11 @@ class Fibre {
   static constexpr size_t kHotStack = 768;  // what a put of the transport has on the stack
   void SwitchOut(bool last);
 
+  // Half a line: the owner's hottest fields have room beside it.
   void* context_ = nullptr;
-  void* caller_ = nullptr;
-  Entry entry_ = nullptr;
-  void* argument_ = nullptr;
   StackSlab* slab_ = nullptr;
-  size_t stack_ = 0;
+  void* argument_ = nullptr;
+  uint32_t stack_ = 0;
   bool done_ = false;
 #if defined(__SANITIZE_ADDRESS__)
   const void* bottom_ = nullptr;
@@ -87,5 +98,20 @@ class Fibre {
   void* tsan_caller_ = nullptr;
 #endif
 };
+
+// Inline, as each frame between a thread and its switch is one more cold line when it goes on.
+inline void Fibre::SwitchOut([[maybe_unused]] bool last) {
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_start_switch_fiber(last ? nullptr : &fake_stack_, caller_bottom_, caller_size_);
+#endif
+#if defined(__SANITIZE_THREAD__)
+  __tsan_switch_to_fiber(tsan_caller_, 0);
+#endif
+  StackSlab& slab = *slab_;
+  slab.caller_ = boost::context::detail::jump_fcontext(slab.caller_, nullptr).fctx;
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(fake_stack_, &caller_bottom_, &caller_size_);
+#endif
+}
 
 }  // namespace ringpost::sim

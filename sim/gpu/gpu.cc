@@ -23,7 +23,7 @@ void Gpu::Launch(const LaunchShape& shape, Time start, size_t stack_bytes, Body 
   body_ = std::move(body);
   cancelled_ = false;
   const uint32_t resident = std::min(shape.threads, shape_.sms * kThreadsPerSm);
-  stacks_ = std::make_unique<StackSlab>(resident, stack_bytes);
+  stacks_ = std::make_unique<StackSlab>(resident, stack_bytes, &Gpu::Entry);
   for (uint32_t first = 0; first < shape.threads; first += shape.threads_per_block) {
     waiting_.push_back({first, std::min(shape.threads_per_block, shape.threads - first)});
   }
@@ -61,7 +61,7 @@ void Gpu::StartBlock(const Block& block, uint32_t sm, Time when) {
     threads_.emplace_back(*this, warp, group, agent, block.first_thread + i, i);
     warp.AddLane(threads_.back(), agent);
     group.AddLane(threads_.back(), agent);
-    threads_.back().Launch(when, *stacks_, &Gpu::Entry, &threads_.back());
+    threads_.back().Launch(when, *stacks_);
   }
 }
 

@@ -92,19 +92,19 @@ GpuThread::GpuThread(Gpu& gpu, Warp& warp, CtaGroup& block, AgentId agent, uint3
                      uint32_t place)
     : gpu_(gpu),
       warp_(warp),
+      lane_(place % kLanesPerWarp),
       block_(block),
       agent_(agent),
       index_(index),
-      place_(place),
-      lane_(place % kLanesPerWarp) {
+      place_(place) {
   node_ = gpu.Clock().Register(&GpuThread::Wake, this);
   for (Watch& watch : watches_) watch = {nullptr, this, agent, nullptr};
 }
 
-void GpuThread::Launch(Time start, StackSlab& slab, Fibre::Entry entry, void* argument) {
+void GpuThread::Launch(Time start, StackSlab& slab) {
   local_ = start;
   turn_start_ = start;
-  fibre_.Start(slab, slab.Take(), entry, argument);
+  fibre_.Start(slab, slab.Take(), this);
   ScheduleWake(start);
 }
 

@@ -119,20 +119,17 @@ class alignas(64) GpuThread {
   bool& L1Cold() { return l1_cold_; }
 
   // For the machine.
-  void Launch(Time start, StackSlab& slab, Fibre::Entry entry, void* argument);
+  void Launch(Time start, StackSlab& slab);
   void Resume();
   void Yield() { fibre_.Yield(); }
   // Into the host's caches: what a resumption touches of this object, and of the stack.
-  void Prefetch() const {
-    __builtin_prefetch(this, 1);
-    __builtin_prefetch(&done_, 1);
-  }
+  void Prefetch() const { __builtin_prefetch(this, 1); }
   void PrefetchStack() const { fibre_.Prefetch(); }
   void OnChange(const Watch& watch, const Message& message, Time time);
   void Cancel();
   bool Done() const { return done_; }
   void MarkDone() { done_ = true; }
-  size_t Stack() const { return fibre_.Stack(); }
+  uint32_t Stack() const { return fibre_.Stack(); }
 
  private:
   static constexpr size_t kMaxWatches = 4;
@@ -142,26 +139,25 @@ class alignas(64) GpuThread {
   void EndTurn();
   bool MayEnd(const Line* line, const Message& message) const;
 
-  // What each resumption touches comes first.
+  // What each resumption touches comes first: a line.
   Fibre fibre_;
   Time local_;
   Gpu& gpu_;
   Warp& warp_;
+  uint32_t lane_;
+  bool weak_stores_outstanding_ = false;
+  bool l1_cold_ = false;
+  bool done_ = false;
+  bool turn_pure_ = true;  // of the turn of a waiting loop that is under way
+  bool parked_ = false;
   CtaGroup& block_;
   AgentId agent_;
   uint32_t index_;
   uint32_t place_;
-  uint32_t lane_;
-  bool done_ = false;
-  bool parked_ = false;
-  bool weak_stores_outstanding_ = false;
-  bool l1_cold_ = false;
-  // The turn of a waiting loop that is under way.
-  bool turn_pure_ = true;
-  uint32_t turn_loads_ = 0;
   uint32_t node_ = 0;
-  uint32_t expect_offset_ = 0;
+  uint32_t turn_loads_ = 0;
   Time wake_ = Time::Never();
+  uint32_t expect_offset_ = 0;
   Time turn_start_;
   Time turn_sample_;
   Duration turn_period_;

@@ -56,9 +56,14 @@ struct Acquirable {
   int8_t slot = 0;  // the scope that the edge needs, as an index, or kNicEdge
 };
 
-struct alignas(64) Agent {
+// What each store and each barrier needs of an agent: half a line of the host.
+struct alignas(32) AgentState {
   uint64_t stamp = 1;  // of the stores it makes now
   View known;
+};
+static_assert(sizeof(AgentState) == 32);
+
+struct Agent {
   AgentPlace place;
   // Strong stores read relaxed: an acquire fence takes over what they carry. One entry for each
   // writer and slot, merged from all that were read.

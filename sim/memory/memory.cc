@@ -16,9 +16,9 @@ Memory::Memory(const Engine& engine, const MemoryOptions& options)
 Memory::~Memory() = default;
 
 AgentId Memory::AddAgent(const AgentPlace& place) {
+  states_.push_back({++stamp_, {}});
   agents_.emplace_back();
   agents_.back().place = place;
-  agents_.back().stamp = ++stamp_;
   groups_.push_back(place.kind == AgentKind::kGpuThread ? kGroupBit | place.warp : 0);
   return static_cast<AgentId>(agents_.size() - 1);
 }
@@ -56,7 +56,7 @@ void Memory::Check(const Access& access, uint64_t size, const View* basis,
                    const ReadContext& context) {
   Region* region = size == 0 ? nullptr : space_.Find(access.address, size);
   if (region == nullptr) return;
-  const View& view = basis != nullptr ? *basis : agents_[access.agent].known;
+  const View& view = basis != nullptr ? *basis : states_[access.agent].known;
   Access part = access;
   while (size > 0) {
     const uint32_t offset = static_cast<uint32_t>(part.address % kLineBytes);
@@ -124,7 +124,7 @@ void Memory::See(const Line& line, uint64_t wanted, const Access& access, Home h
     const uint64_t mask = message.origin.Mask();
     if ((mask & wanted) == 0) continue;
     wanted &= ~mask;
-    agent.known.See(message.id, message.created + options_.horizon, engine_.Now());
+    states_[access.agent].known.See(message.id, message.created + options_.horizon, engine_.Now());
   }
   // A device passes on all it knows, which is now more.
   if (agent.place.kind == AgentKind::kNic) agent.released.reset();

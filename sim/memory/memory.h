@@ -39,7 +39,6 @@ class Memory {
   Checker& Reports() { return checker_; }
   const MemoryOptions& Options() const { return options_; }
   AgentId AddAgent(const AgentPlace& place);
-  const Agent& Get(AgentId id) const { return agents_[id]; }
 
   // Weak accesses of any length; they return false, and touch nothing, outside allocated memory.
   // Read checks the order and copies; a device does the two apart. `basis`, if given, is what the
@@ -91,12 +90,12 @@ class Memory {
   Origin ReleaseFromDevice(AgentId agent);
   // What the device knows, its own stores not included.
   const ReleasedRef& KnowledgeOf(AgentId device) {
-    if (agents_[device].released == nullptr) CollectKnowledge(agents_[device]);
+    if (agents_[device].released == nullptr) CollectKnowledge(device);
     return agents_[device].released;
   }
   void AcceptDoorbell(AgentId device, const Origin& doorbell);
   void AcceptPacket(AgentId device, const Origin& packet);
-  View KnownOf(AgentId agent) const { return agents_[agent].known; }
+  View KnownOf(AgentId agent) const { return states_[agent].known; }
   // Into the host's caches; changes nothing.
   void Prefetch(uint64_t address) const { space_.Prefetch(address); }
 
@@ -133,8 +132,10 @@ class Memory {
   uint64_t BeginModify(const Access& access, uint32_t size, Order order, Scope scope);
   void ContinueRelease(Origin& origin);
   void FinishModify(const Access& access, uint64_t value, uint32_t size, Order order, Scope scope);
-  static void CollectKnowledge(Agent& agent);
+  void CollectKnowledge(AgentId id);
   Line& LineAt(uint64_t address, uint32_t size, Home* home);
+  void WriteLines(Region& region, const Access& access, const void* bytes, uint64_t size,
+                  Duration drain);
   template <class Carry>
   void Put(const LinePlace& place, const Access& access, uint32_t size, const void* bytes,
            Duration drain, Carry&& carry);
@@ -159,7 +160,7 @@ class Memory {
   static bool Covers(const Acquirable& later, const Acquirable& earlier);
   static void MergeInto(Acquirable& entry, const Acquirable& store, int scope);
   void Acquire(AgentId reader, const Origin& origin, Home home, Order order, Scope scope);
-  void MakeStrong(Origin& origin, Agent& agent, Order order, Scope scope);
+  void MakeStrong(Origin& origin, AgentId id, Order order, Scope scope);
   void ReleaseFence(AgentId agent, int scope);
   void AcquireFence(AgentId agent, int scope);
   void CheckRead(const Line& line, uint64_t mask, const Access& access, Home home, const View& view,
@@ -178,6 +179,7 @@ class Memory {
   const Duration settle_delay_;  // of the modes that do not look at what drains
   AddressSpace space_;
   Checker checker_;
+  std::vector<AgentState> states_;  // by agent, as are the next two
   std::vector<Agent> agents_;
   std::vector<Key> groups_;  // of GPU threads, their warp; 0 for others
   Origin modified_;          // what the Modify under way has read

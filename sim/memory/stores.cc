@@ -52,7 +52,7 @@ template <class Carry>
   PrefetchMessage(messages_.Next());
   const uint32_t first = static_cast<uint32_t>(access.address % kLineBytes);
   Origin& origin = message.origin;
-  origin.stamp = agents_[access.agent].stamp;
+  origin.stamp = states_[access.agent].stamp;
   origin.site = PackedSite(access.site);
   origin.agent = access.agent;
   origin.self_scope = -1;
@@ -83,14 +83,25 @@ bool Memory::Write(const Access& access, const void* bytes, uint64_t size, Durat
   if (size == 0) return true;
   Region* region = space_.Find(access.address, size);
   if (region == nullptr) return false;
+  // Most stay in a line; what follows needs more of a simulated thread's stack, a cold line each.
+  if (size <= kLineBytes - access.address % kLineBytes) [[likely]] {
+    Put({&region->At(access.address), region->home}, access, static_cast<uint32_t>(size), bytes,
+        drain, [](Origin&) {});
+    return true;
+  }
+  WriteLines(*region, access, bytes, size, drain);
+  return true;
+}
+
+void Memory::WriteLines(Region& region, const Access& access, const void* bytes, uint64_t size,
+                        Duration drain) {
   Access part = access;
   const uint8_t* from = static_cast<const uint8_t*>(bytes);
   ForEachLine(access.address, size, [&](uint64_t address, uint32_t length) {
     part.address = address;
-    Put({&region->At(address), region->home}, part, length, from, drain, [](Origin&) {});
+    Put({&region.At(address), region.home}, part, length, from, drain, [](Origin&) {});
     from += length;
   });
-  return true;
 }
 
 bool Memory::WriteFromDevice(const Access& access, const void* bytes, uint64_t size) {
@@ -109,7 +120,7 @@ bool Memory::WriteFromDevice(const Access& access, const void* bytes, uint64_t s
     Put({&region->At(address), region->home}, part, length, from, {}, carry);
     from += length;
   });
-  agents_[access.agent].stamp = ++stamp_;
+  states_[access.agent].stamp = ++stamp_;
   return true;
 }
 
@@ -118,7 +129,7 @@ void Memory::Store(const Access& access, uint64_t value, uint32_t size, Order or
   Home home;
   Line& line = LineAt(access.address, size, &home);
   Put({&line, home}, access, size, &value, drain, [&](Origin& origin) {
-    if (scope != Scope::kThread) MakeStrong(origin, agents_[access.agent], order, scope);
+    if (scope != Scope::kThread) MakeStrong(origin, access.agent, order, scope);
   });
 }
 
@@ -147,7 +158,7 @@ void Memory::FinishModify(const Access& access, uint64_t value, uint32_t size, O
   Home home;
   Line& line = LineAt(access.address, size, &home);
   Put({&line, home}, access, size, &value, {}, [&](Origin& origin) {
-    MakeStrong(origin, agents_[access.agent], order, scope);
+    MakeStrong(origin, access.agent, order, scope);
     if (modified_.strong) ContinueRelease(origin);
   });
 }

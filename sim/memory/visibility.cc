@@ -41,7 +41,7 @@ Time Memory::VisibleFrom(const Message& message, AgentId reader, Home home) cons
   if (message.origin.agent == reader || options_.mode == VisibilityMode::kStrict) {
     return message.created;
   }
-  const View& view = agents_[reader].known;
+  const View& view = states_[reader].known;
   if (Knows(view, reader, home, message.origin)) return message.created;
   if (options_.mode == VisibilityMode::kTimed) return message.settles;
   if (view.HasSeen(message.id, IsLocal(reader, home))) return message.created;
@@ -129,12 +129,13 @@ void Memory::Acquire(AgentId reader, const Origin& origin, Home home, Order orde
   const int slot = EdgeSlot(origin.agent, reader, home);
   const int needed = slot == kNicEdge ? ScopeIndex(Scope::kGpu) : slot;
   Agent& agent = agents_[reader];
+  AgentState& state = states_[reader];
   const Acquirable store{origin.agent, origin.stamp, origin.released, origin.self_scope,
                          static_cast<int8_t>(slot)};
   const bool acquires =
       order == Order::kAcquire || order == Order::kAcqRel || order == Order::kSeqCst;
   if (acquires && ScopeIndex(scope) >= needed) {
-    JoinCarried(agent.known, store, needed, slot == kNicEdge && scope != Scope::kSystem);
+    JoinCarried(state.known, store, needed, slot == kNicEdge && scope != Scope::kSystem);
     return;
   }
   for (Acquirable& entry : agent.acquirable) {
@@ -147,12 +148,13 @@ void Memory::Acquire(AgentId reader, const Origin& origin, Home home, Order orde
 
 void Memory::AcquireFence(AgentId id, int scope) {
   Agent& agent = agents_[id];
+  AgentState& state = states_[id];
   std::erase_if(agent.acquirable, [&](const Acquirable& entry) {
     const bool nic = entry.slot == kNicEdge;
     const int needed = nic ? ScopeIndex(Scope::kGpu) : entry.slot;
     if (needed > scope) return false;
     const bool local_only = nic && scope != ScopeIndex(Scope::kSystem);
-    JoinCarried(agent.known, entry, needed, local_only);
+    JoinCarried(state.known, entry, needed, local_only);
     // A wider fence may still make it hold for other memory.
     return !local_only;
   });
@@ -160,18 +162,19 @@ void Memory::AcquireFence(AgentId id, int scope) {
 
 void Memory::ReleaseFence(AgentId id, int scope) {
   Agent& agent = agents_[id];
+  AgentState& state = states_[id];
   ReleasedRef released(new Released);
   if (agent.released != nullptr) released->by_scope = agent.released->by_scope;
-  View covered = agent.known;
-  covered.Raise(id, agent.stamp);
+  View covered = state.known;
+  covered.Raise(id, state.stamp);
   for (int i = 0; i <= scope; ++i) {
     released->by_scope[i] = covered;
-    agent.released_stamp[i] = agent.stamp;
+    agent.released_stamp[i] = state.stamp;
   }
   released->owner = id;
-  released->owner_stamp = agent.stamp;
+  released->owner_stamp = state.stamp;
   agent.released = released;
-  agent.stamp = ++stamp_;
+  state.stamp = ++stamp_;
 }
 
 void Memory::Fence(AgentId agent, Order order, Scope scope) {
@@ -182,7 +185,9 @@ void Memory::Fence(AgentId agent, Order order, Scope scope) {
 }
 
 // What a strong store of this order and scope carries.
-void Memory::MakeStrong(Origin& origin, Agent& agent, Order order, Scope scope) {
+void Memory::MakeStrong(Origin& origin, AgentId id, Order order, Scope scope) {
+  Agent& agent = agents_[id];
+  AgentState& state = states_[id];
   origin.strong = true;
   origin.released = agent.released;
   const int index = ScopeIndex(scope);
@@ -192,37 +197,38 @@ void Memory::MakeStrong(Origin& origin, Agent& agent, Order order, Scope scope) 
   ReleasedRef released(new Released);
   if (agent.released != nullptr) released->by_scope = agent.released->by_scope;
   for (int i = 0; i <= index; ++i) {
-    released->by_scope[i] = agent.known;
-    agent.released_stamp[i] = agent.stamp;
+    released->by_scope[i] = state.known;
+    agent.released_stamp[i] = state.stamp;
   }
   origin.released = released;
   origin.self_scope = static_cast<int8_t>(index);
-  agent.stamp = ++stamp_;
+  state.stamp = ++stamp_;
 }
 
 Origin Memory::Release(AgentId id, Order order, Scope scope, Site site) {
   Origin origin;
   origin.agent = id;
-  origin.stamp = agents_[id].stamp;
+  origin.stamp = states_[id].stamp;
   origin.site = PackedSite(site);
-  MakeStrong(origin, agents_[id], order, scope);
+  MakeStrong(origin, id, order, scope);
   return origin;
 }
 
-void Memory::CollectKnowledge(Agent& agent) {
+void Memory::CollectKnowledge(AgentId id) {
+  Agent& agent = agents_[id];
   agent.released = new Released;
-  agent.released->by_scope.fill(agent.known);
+  agent.released->by_scope.fill(states_[id].known);
 }
 
 Origin Memory::ReleaseFromDevice(AgentId id) {
-  Agent& agent = agents_[id];
+  AgentState& state = states_[id];
   Origin origin;
   origin.agent = id;
-  origin.stamp = agent.stamp;
+  origin.stamp = state.stamp;
   origin.released = KnowledgeOf(id);
   origin.self_scope = static_cast<int8_t>(ScopeIndex(Scope::kSystem));
   origin.strong = true;
-  agent.stamp = ++stamp_;
+  state.stamp = ++stamp_;
   return origin;
 }
 
@@ -236,17 +242,19 @@ Acquirable StoreOf(const Origin& origin) {
 
 void Memory::AcceptDoorbell(AgentId device, const Origin& doorbell) {
   Agent& agent = agents_[device];
+  AgentState& state = states_[device];
   const Acquirable store = StoreOf(doorbell);
   if (options_.nic_reads_l2) {
-    JoinCarried(agent.known, store, ScopeIndex(Scope::kGpu), true);
+    JoinCarried(state.known, store, ScopeIndex(Scope::kGpu), true);
   }
-  JoinCarried(agent.known, store, ScopeIndex(Scope::kSystem), false);
+  JoinCarried(state.known, store, ScopeIndex(Scope::kSystem), false);
   agent.released.reset();
 }
 
 void Memory::AcceptPacket(AgentId device, const Origin& packet) {
   Agent& agent = agents_[device];
-  JoinCarried(agent.known, StoreOf(packet), ScopeIndex(Scope::kSystem), false);
+  AgentState& state = states_[device];
+  JoinCarried(state.known, StoreOf(packet), ScopeIndex(Scope::kSystem), false);
   agent.released.reset();
 }
 
@@ -274,17 +282,17 @@ void Memory::Barrier(const std::vector<AgentId>& agents, Key group) {
   uint64_t newest = 0;
   const View* last = nullptr;
   for (const AgentId id : agents) {
-    const Agent& agent = agents_[id];
+    const AgentState& state = states_[id];
     // Lanes mostly know the same: what the last barrier gave them.
-    if (last == nullptr || !agent.known.SameAs(*last)) joined.Join(agent.known);
-    last = &agent.known;
-    newest = std::max(newest, agent.stamp);
+    if (last == nullptr || !state.known.SameAs(*last)) joined.Join(state.known);
+    last = &state.known;
+    newest = std::max(newest, state.stamp);
   }
   joined.Raise(group, newest);
   const uint64_t stamp = ++stamp_;
   for (const AgentId id : agents) {
-    agents_[id].known = joined;
-    agents_[id].stamp = stamp;
+    states_[id].known = joined;
+    states_[id].stamp = stamp;
   }
 }
 
@@ -348,7 +356,7 @@ uint32_t Memory::LegalDepth(AgentId agent, uint64_t address, Time now) {
   uint32_t depth = 0;
   for (const Message* message = line.pending; message != nullptr; message = message->next) {
     if (now < message->created || ((message->origin.Mask() >> bit) & 1) == 0) continue;
-    const View& view = agents_[agent].known;
+    const View& view = states_[agent].known;
     const bool must_know = Knows(view, agent, home, message->origin) ||
                            view.HasSeen(message->id, IsLocal(agent, home));
     depth = must_know ? 0 : depth + 1;

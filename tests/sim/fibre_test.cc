@@ -56,11 +56,11 @@ void UseStack(void* argument) {
 }
 
 void RunDeep(size_t bytes) {
-  StackSlab slab(2, kStackBytes);
+  StackSlab slab(2, kStackBytes, &UseStack);
   Deep deep;
   deep.bytes = bytes;
   slab.Take();
-  deep.fibre.Start(slab, slab.Take(), &UseStack, &deep);
+  deep.fibre.Start(slab, slab.Take(), &deep);
   while (!deep.fibre.Done()) deep.fibre.Resume();
 }
 
@@ -88,12 +88,12 @@ int StatusOf(F&& body, std::string& output) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(ThousandsOfFibresInterleaveAndKeepTheirLocals) {
-  StackSlab slab(kMany, kStackBytes);
+  StackSlab slab(kMany, kStackBytes, &Count);
   std::deque<Counter> counters(kMany);
   for (size_t i = 0; i < kMany; ++i) {
     counters[i].turns = 1 + i % 7;
     counters[i].sum = i;
-    counters[i].fibre.Start(slab, slab.Take(), &Count, &counters[i]);
+    counters[i].fibre.Start(slab, slab.Take(), &counters[i]);
   }
   size_t running = kMany;
   while (running > 0) {
@@ -110,11 +110,11 @@ BOOST_AUTO_TEST_CASE(ThousandsOfFibresInterleaveAndKeepTheirLocals) {
 }
 
 BOOST_AUTO_TEST_CASE(AReturnedStackIsUsedAgain) {
-  StackSlab slab(1, kStackBytes);
+  StackSlab slab(1, kStackBytes, &Count);
   for (int round = 0; round < 100; ++round) {
     Counter counter;
     counter.turns = 3;
-    counter.fibre.Start(slab, slab.Take(), &Count, &counter);
+    counter.fibre.Start(slab, slab.Take(), &counter);
     while (!counter.fibre.Done()) counter.fibre.Resume();
     BOOST_REQUIRE_EQUAL(counter.sum, 3u);
     slab.Return(counter.fibre.Stack());
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(MoreFibresThanStacksAbortInsteadOfSharingOne) {
   std::string output;
   const int status = StatusOf(
       [] {
-        StackSlab slab(2, kStackBytes);
+        StackSlab slab(2, kStackBytes, &Count);
         for (int i = 0; i < 3; ++i) slab.Take();
       },
       output);
