@@ -86,7 +86,12 @@ class WheelQueue {
 
   void Put(int64_t bucket, Event event) {
     const size_t slot = static_cast<size_t>(bucket) % kBuckets;
-    buckets_[slot].push_back(event);
+    std::vector<Event>& events = buckets_[slot];
+    if (events.capacity() == 0 && !spare_.empty()) {
+      events.swap(spare_.back());
+      spare_.pop_back();
+    }
+    events.push_back(event);
     occupied_[slot / 64] |= 1ull << (slot % 64);
   }
 
@@ -126,6 +131,7 @@ class WheelQueue {
     const size_t slot = static_cast<size_t>(current_) % kBuckets;
     if (!buckets_[slot].empty() && buckets_[slot].front().time_ps >> kShift == current_) {
       sorted_.swap(buckets_[slot]);
+      if (buckets_[slot].capacity() != 0) spare_.push_back(std::move(buckets_[slot]));
       occupied_[slot / 64] &= ~(1ull << (slot % 64));
     }
     while (!overflow_.Empty() && (overflow_.Top().time_ps >> kShift) - current_ < kBuckets) {
@@ -141,6 +147,9 @@ class WheelQueue {
   }
 
   std::vector<std::vector<Event>> buckets_;
+  // Room for the events of a bucket goes to the next one that needs some: it is still in the host's
+  // cache, which what a bucket had a turn of the wheel ago is not.
+  std::vector<std::vector<Event>> spare_;
   std::array<uint64_t, kWords> occupied_{};
   std::vector<Event> sorted_;  // the current bucket; [0, head_) is spent
   size_t head_ = 0;

@@ -12,7 +12,7 @@ namespace ringpost::sim {
 template <class T, size_t kBlock = 64>
 class ItemPool {
  public:
-  T& Take() {
+  [[gnu::always_inline]] T& Take() {
     if (free_ == nullptr) [[unlikely]]
       Grow();
     T& item = *free_;
@@ -27,7 +27,8 @@ class ItemPool {
   const T* Next() const { return free_; }
 
  private:
-  void Grow() {
+  // Not inline: who takes an item needs little stack.
+  [[gnu::noinline]] void Grow() {
     blocks_.push_back(std::make_unique<T[]>(kBlock));
     for (size_t i = 0; i < kBlock; ++i) Give(blocks_.back()[i]);
   }
