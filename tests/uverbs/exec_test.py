@@ -1,7 +1,9 @@
 """`ringpost exec` runs unmodified programs of Debian's on the virtual ConnectX."""
 
+import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -9,6 +11,18 @@ from tests import case_report
 from tests.uverbs import pair, perftest_matrix
 
 FIRST_PORT = 21000
+
+# Opens the first device, and prints how nice each thread of the process is.
+OPENS_A_DEVICE = """
+import ctypes, glob
+verbs = ctypes.CDLL("libibverbs.so.1")
+verbs.ibv_get_device_list.restype = ctypes.POINTER(ctypes.c_void_p)
+verbs.ibv_open_device.restype = ctypes.c_void_p
+assert verbs.ibv_open_device(ctypes.c_void_p(verbs.ibv_get_device_list(None)[0]))
+for path in glob.glob("/proc/self/task/*/stat"):
+    with open(path) as file:
+        print(file.read().rpartition(")")[2].split()[16])
+"""
 
 
 def needs(program, package):
@@ -57,6 +71,12 @@ class Exec(unittest.TestCase):
             for part in ("mlx5_0", "mlx5_1", "0x02c9", "4129", "RINGPOST_VIRTUAL", "PORT_ACTIVE",
                          layer):
                 self.assertIn(part, run.stdout)
+
+    def test_the_thread_of_the_nic_is_as_nice_as_its_program(self):
+        run = self.run_exec(f"--set=exec.fabric={pair.new_fabric()}", "--",
+                            "nice", "-n", "3", sys.executable, "-c", OPENS_A_DEVICE)
+        nice = str(os.nice(0) + 3)
+        self.assertEqual(run.stdout.split(), [nice, nice], run.stderr)
 
 
 @needs("ibv_rc_pingpong", "ibverbs-utils")
