@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "sim/service/segment_port.h"
+#include "sim/uverbs/own_calls.h"
 
 namespace ringpost::sim::uverbs {
 namespace {
@@ -133,6 +134,7 @@ Result<std::shared_ptr<NicHost>> NicHost::Start(const Settings& settings,
   host->service_ = std::move(service.Value());
   // Sleeps of microseconds are what they say: the usual slack is 50 us.
   host->Call([raw = host.get()](service::NicLoop& loop) {
+    t_own_calls = true;
     prctl(PR_SET_TIMERSLACK, 1);
     AskForShortSlices();
     loop.Memory().StampCqes();
