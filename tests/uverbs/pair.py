@@ -48,13 +48,13 @@ def _is_listening(port):
     return False
 
 
-def _end(process):
+def _end(process, patience_s):
     """Its status, and what it printed. One that hangs is killed, with the program that it runs."""
     try:
-        said = process.communicate(timeout=PATIENCE_S)[0]
+        said = process.communicate(timeout=patience_s)[0]
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
-        said = f"{process.communicate()[0]}\nkilled after {PATIENCE_S} s\n"
+        said = f"{process.communicate()[0]}\nkilled after {patience_s} s\n"
     return process.returncode, said
 
 
@@ -65,7 +65,7 @@ class Pair:
     """
 
     def __init__(self, program, arguments, link="infiniband", words=((), ()),
-                 environments=({}, {})):
+                 environments=({}, {}), patience_s=PATIENCE_S):
         self._fabric, self._link, self._environments = new_fabric(), link, environments
         port = free_port()
         sides = [[program, *arguments, "-p", str(port), *own] for own in words]
@@ -73,14 +73,14 @@ class Pair:
         self.server_said = self.client_said = ""
         server, client = self._start(0, sides[0]), None
         try:
-            deadline = time.monotonic() + PATIENCE_S
+            deadline = time.monotonic() + patience_s
             while server.poll() is None and not _is_listening(port) and time.monotonic() < deadline:
                 time.sleep(0.01)
             if server.poll() is None:
                 client = self._start(1, [*sides[1], "127.0.0.1"])
-                self.client, self.client_said = _end(client)
+                self.client, self.client_said = _end(client, patience_s)
         finally:
-            self.server, self.server_said = _end(server)
+            self.server, self.server_said = _end(server, patience_s)
 
     def _start(self, side, words):
         return subprocess.Popen(exec_command(self._fabric, *words, link=self._link),

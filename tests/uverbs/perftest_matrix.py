@@ -23,6 +23,9 @@ MOST_INLINE = 912  # of which perftest makes 884 over UD
 INLINE = {"lat": (None, 0, MOST_INLINE), "bw": (None, MOST_INLINE)}  # None, of bw: 0
 ATOMICS = ("CMP_AND_SWAP", "FETCH_AND_ADD")
 
+# 16 queues with all sizes, on a machine that is busy.
+PATIENCE_S = 120
+
 # What perftest says of options that do not go together. Any other end is a failure.
 REFUSALS = (
     "Events feature not available on WRITE verb",
@@ -80,13 +83,9 @@ def sized(case):
     if case.verb == "atomic" or is_refused(case):
         return [case]
     most = MTU if case.is_ud() else 65536
-    if case.queues == 1:
-        sizes = [0, *(size for size in ALL_SIZES if size <= most)]
-    elif case.queues < 16 or case.inline is None or case.is_ud():
-        sizes = [0, 64, 2048]
-    else:
-        # 16 buffers of 8 MiB take 10 s, and no message above 912 B is inline.
-        sizes = [2, 64, 512, 2048]
+    sizes = [size for size in ALL_SIZES if size <= most] if case.queues == 1 else [2, 64, 512, 2048]
+    if case.inline is None:
+        sizes = [0, *sizes]  # else no message above 912 B is inline
     return [dataclasses.replace(case, size=size) for size in sizes]
 
 
@@ -128,7 +127,7 @@ def refusal(both):
 
 def run_in(case, buffers):
     return Pair(case.program(), case.arguments(), words=buffers.words(),
-                environments=buffers.environments())
+                environments=buffers.environments(), patience_s=PATIENCE_S)
 
 
 def run_one(case, folder):
