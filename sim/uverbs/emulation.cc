@@ -228,6 +228,20 @@ void Restore(char* path) {
   std::memmove(path, path + length, std::strlen(path + length) + 1);
 }
 
+void NoteRelative(const char* call, int folder, const char* path) {
+  if (path == nullptr || path[0] == '/' || path[0] == '\0' || folder < 0) return;
+  State* state = Usable();
+  if (state == nullptr || !call_log::On()) return;
+  const int before = errno;
+  char begin[PATH_MAX] = {};
+  const std::string link = "/proc/self/fd/" + std::to_string(folder);
+  const ssize_t length = syscall(SYS_readlink, link.c_str(), begin, sizeof(begin) - 1);
+  errno = before;
+  if (length < 0 || !IsUnder(begin, state->Root().c_str())) return;
+  const std::string there = std::string(begin) + "/" + path;
+  call_log::Redirect(call, there.c_str() + state->Root().size(), there.c_str());
+}
+
 int Open(const char* path, int flags) {
   if (path == nullptr || !StartsWith(path, kDevicePrefix)) return kNotADevice;
   State* state = Usable();
