@@ -8,7 +8,8 @@
 // Single-threaded: NicService owns the thread. A turn scans doorbells, takes packets, answers,
 // sends, and runs timers. QPs take turns of kBurst packets. Where a peer's ring is full, the packet
 // is held for up to kHold, as credits of a lossless link would hold it, and nothing else leaves;
-// then it is lost, as the peer is taken to be stuck.
+// then it is lost, as the peer is taken to be stuck. One whose thread waits for a core is not: over
+// UC nothing would be sent again.
 #pragma once
 
 #include <algorithm>
@@ -58,7 +59,7 @@ class NicLoop {
  public:
   using Time = std::chrono::steady_clock::time_point;
   using OnEvent = std::function<void(const AsyncEvent&)>;
-  static constexpr std::chrono::milliseconds kHold{50};
+  static constexpr std::chrono::milliseconds kHold{1000};
 
   NicLoop(const RnicConfig& config, std::unique_ptr<PacketPort> port, OnEvent on_event = {},
           const LoopOverlay& overlay = {});

@@ -22,6 +22,7 @@
 
 #include "sim/uverbs/call_log.h"
 #include "sim/uverbs/device_file.h"
+#include "sim/uverbs/own_calls.h"
 #include "sim/uverbs/real_calls.h"
 
 namespace ringpost::sim::uverbs::emulation {
@@ -146,17 +147,6 @@ class State {
 // Never destroyed: threads and other libraries' destructors may still call.
 std::atomic<State*> g_state{nullptr};
 
-// This library's own calls come through the interposed functions too, and go on to the system.
-thread_local bool t_inside = false;
-class Inside {
- public:
-  Inside() : before_(std::exchange(t_inside, true)) {}
-  ~Inside() { t_inside = before_; }
-
- private:
-  const bool before_;
-};
-
 void BeforeFork() {
   if (State* state = g_state.load()) state->Mutex().lock();
 }
@@ -185,7 +175,7 @@ State* Get() {
   static const bool started = [] {
     const char* root = std::getenv(kRootVariable);
     if (root == nullptr || *root == '\0') return false;
-    const Inside inside;
+    const OwnCalls own;
     State* state = Start(root);
     if (state == nullptr) return false;
     g_state.store(state);
@@ -195,7 +185,7 @@ State* Get() {
   return started ? g_state.load() : nullptr;
 }
 
-State* Usable() { return t_inside ? nullptr : Get(); }
+State* Usable() { return t_own_calls ? nullptr : Get(); }
 
 int Refuse(int error) {
   if (error == 0) return 0;
@@ -238,11 +228,25 @@ void Restore(char* path) {
   std::memmove(path, path + length, std::strlen(path + length) + 1);
 }
 
+void NoteRelative(const char* call, int folder, const char* path) {
+  if (path == nullptr || path[0] == '/' || path[0] == '\0' || folder < 0) return;
+  State* state = Usable();
+  if (state == nullptr || !call_log::On()) return;
+  const int before = errno;
+  char begin[PATH_MAX] = {};
+  const std::string link = "/proc/self/fd/" + std::to_string(folder);
+  const ssize_t length = syscall(SYS_readlink, link.c_str(), begin, sizeof(begin) - 1);
+  errno = before;
+  if (length < 0 || !IsUnder(begin, state->Root().c_str())) return;
+  const std::string there = std::string(begin) + "/" + path;
+  call_log::Redirect(call, there.c_str() + state->Root().size(), there.c_str());
+}
+
 int Open(const char* path, int flags) {
   if (path == nullptr || !StartsWith(path, kDevicePrefix)) return kNotADevice;
   State* state = Usable();
   if (state == nullptr) return kNotADevice;
-  const Inside inside;
+  const OwnCalls own;
   char* end = nullptr;
   const unsigned long number = std::strtoul(path + std::strlen(kDevicePrefix), &end, 10);
   if (*end != '\0' || number >= state->Known().devices.size()) return Refuse(ENOENT);
@@ -263,7 +267,7 @@ bool IsDevice(int file) {
 ssize_t Write(int file, const void* bytes, size_t size) {
   std::shared_ptr<DeviceFile> device;
   DeviceOf(file, &device);
-  const Inside inside;
+  const OwnCalls own;
   const int error = device == nullptr ? EIO : device->Write(bytes, size);
   return error == 0 ? static_cast<ssize_t>(size) : Refuse(error);
 }
@@ -273,7 +277,7 @@ int Ioctl(int file, unsigned long request, void* argument) {
   DeviceOf(file, &device);
   if (device == nullptr) return Refuse(EIO);
   if (request != RDMA_VERBS_IOCTL) return Refuse(ENOTTY);
-  const Inside inside;
+  const OwnCalls own;
   return Refuse(device->Ioctl(static_cast<ib_uverbs_ioctl_hdr*>(argument)));
 }
 
@@ -284,7 +288,7 @@ void* Map(void* address, size_t size, int protection, int flags, int file, off_t
     errno = EIO;
     return MAP_FAILED;
   }
-  const Inside inside;
+  const OwnCalls own;
   void* mapped = device->Map(address, size, protection, flags, offset);
   call_log::Map(file, static_cast<uint64_t>(offset), mapped);
   return mapped;
@@ -294,7 +298,7 @@ void Close(int file) {
   State* state = Usable();
   if (state == nullptr || !state->HasFiles()) return;
   if (IsDevice(file)) call_log::Close(file);
-  const Inside inside;
+  const OwnCalls own;
   state->Remove(file);
 }
 
@@ -306,7 +310,7 @@ void Duplicated(int file, int copy) {
 void Shutdown() {
   State* state = Usable();
   if (state == nullptr) return;
-  const Inside inside;
+  const OwnCalls own;
   state->Stop();
 }
 

@@ -27,6 +27,9 @@ const char* Redirect(const char* call, const char* path, char* buffer);
 // The inverse: cuts the tree's root off, in place, so that a resolved path is the machine's again.
 void Restore(char* path);
 
+// For the log: a path that begins at an open folder, which is perhaps of the tree.
+void NoteRelative(const char* call, int folder, const char* path);
+
 // A descriptor of the device with that path: kNotADevice, or -1 and errno, or the descriptor.
 inline constexpr int kNotADevice = -2;
 int Open(const char* path, int flags);

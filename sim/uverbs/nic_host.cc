@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "sim/service/segment_port.h"
+#include "sim/uverbs/own_calls.h"
 
 namespace ringpost::sim::uverbs {
 namespace {
@@ -63,7 +64,8 @@ void AskForShortSlices() {
     uint32_t priority;
     uint64_t runtime, deadline, period;
   } request{};
-  request.size = sizeof(request);
+  // All else stays: a thread less nice than its program would starve it, and a nicer one starve.
+  if (syscall(SYS_sched_getattr, 0, &request, sizeof(request), 0) != 0) return;
   request.runtime = 100'000;  // ns
   syscall(SYS_sched_setattr, 0, &request, 0);
 }
@@ -132,6 +134,7 @@ Result<std::shared_ptr<NicHost>> NicHost::Start(const Settings& settings,
   host->service_ = std::move(service.Value());
   // Sleeps of microseconds are what they say: the usual slack is 50 us.
   host->Call([raw = host.get()](service::NicLoop& loop) {
+    t_own_calls = true;
     prctl(PR_SET_TIMERSLACK, 1);
     AskForShortSlices();
     loop.Memory().StampCqes();

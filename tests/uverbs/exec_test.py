@@ -1,14 +1,33 @@
 """`ringpost exec` runs unmodified programs of Debian's on the virtual ConnectX."""
 
+import itertools
+import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
 from tests import case_report
 from tests.uverbs import pair, perftest_matrix
+from tests.uverbs.payload import SIDES, Buffers, Folder, Image
+from tests.uverbs.perftest_case import Case
 
-FIRST_PORT = 21000
+# Opens the first device, and prints how nice each thread of the process is.
+OPENS_A_DEVICE = """
+import ctypes, glob
+verbs = ctypes.CDLL("libibverbs.so.1")
+verbs.ibv_get_device_list.restype = ctypes.POINTER(ctypes.c_void_p)
+verbs.ibv_open_device.restype = ctypes.c_void_p
+assert verbs.ibv_open_device(ctypes.c_void_p(verbs.ibv_get_device_list(None)[0]))
+for path in glob.glob("/proc/self/task/*/stat"):
+    with open(path) as file:
+        print(file.read().rpartition(")")[2].split()[16])
+"""
+
+
+def seed():
+    return int(os.environ.get("RINGPOST_TEST_SEED") or 1)
 
 
 def needs(program, package):
@@ -58,46 +77,90 @@ class Exec(unittest.TestCase):
                          layer):
                 self.assertIn(part, run.stdout)
 
+    def test_the_thread_of_the_nic_is_as_nice_as_its_program(self):
+        run = self.run_exec(f"--set=exec.fabric={pair.new_fabric()}", "--",
+                            "nice", "-n", "3", sys.executable, "-c", OPENS_A_DEVICE)
+        nice = str(os.nice(0) + 3)
+        self.assertEqual(run.stdout.split(), [nice, nice], run.stderr)
+
 
 @needs("ibv_rc_pingpong", "ibverbs-utils")
 class Pingpong(unittest.TestCase):
-    def check(self, name, port):
-        for number, options in enumerate([[], ["-e"]]):
-            both = pair.Pair(FIRST_PORT + port + number, f"ibv_{name}_pingpong",
-                             ["-n", "100", *options])
+    def check(self, name, sizes):
+        """The programs compare what arrives with what they sent, in each page of it."""
+        for size, options in itertools.product(sizes, ([], ["-e"])):
+            both = pair.Pair(f"ibv_{name}_pingpong",
+                             ["-n", "50", "-r", "20", "-c", "-s", str(size), *options])
             self.assertTrue(both.ok(), both.said())
+            self.assertNotIn("invalid data", both.said())
 
     def test_rc(self):
-        self.check("rc", 0)
+        self.check("rc", (1, 4096, 100_000, 1 << 20))
 
     def test_uc(self):
-        self.check("uc", 10)
+        self.check("uc", (1, 4096, 100_000))
 
     def test_ud(self):
-        self.check("ud", 20)
+        self.check("ud", (1, 1000, 2048))
 
     def test_srq(self):
-        self.check("srq", 30)
+        self.check("srq", (1, 4096))
 
-    def test_what_arrives_is_what_was_sent(self):
-        both = pair.Pair(FIRST_PORT + 40, "ibv_rc_pingpong", ["-n", "100", "-c", "-s", "100000"])
-        self.assertTrue(both.ok(), both.said())
+    def test_a_side_that_leaves_while_its_nic_s_ring_is_full_does_not_hang(self):
+        # The other may see its last messages fail: this program leaves without waiting for them.
+        for options in 4 * ([], ["-e"]):
+            both = pair.Pair("ibv_srq_pingpong", ["-n", "50", "-r", "20", "-s", "100000", *options])
+            self.assertIn(0, (both.server, both.client), both.said())
+            self.assertNotIn("killed after", both.said())
 
 
 @needs("ib_write_bw", "perftest")
 class Perftest(unittest.TestCase):
     def test_runs_or_refuses_by_itself_a_part_of_the_matrix(self):
-        tally = perftest_matrix.run(perftest_matrix.quick(), FIRST_PORT + 100)
+        tally = perftest_matrix.run(perftest_matrix.quick(), seed())
         self.assertEqual(tally.failed, [], "\n".join(tally.failed))
-        self.assertEqual(tally.passed, 13)
-        self.assertEqual(list(tally.refused.values()), [
-            "Events feature not available on WRITE verb",
-            "Inline feature not available on READ/Atomic verbs"])
+        self.assertEqual(tally.passed, 16)
+        self.assertEqual(tally.refused, {
+            "Events feature not available on WRITE verb": ["ib_write_bw -e"],
+            "Inline feature not available on READ/Atomic verbs": ["ib_read_lat -I 64"]})
+
+    def test_runs_without_the_library_that_fills_its_buffers(self):
+        for program in ("ib_write_lat", "ib_send_bw"):
+            both = pair.Pair(program, ["-F", "-n", "5", "-s", "4096"])
+            self.assertTrue(both.ok(), both.said())
+
+    def test_a_wrong_byte_is_found_wherever_it_is(self):
+        case = Case("send", "bw", queues=2, size=2048)
+        with Folder(seed()) as folder, Buffers(folder, case) as buffers:
+            both = perftest_matrix.run_in(case, buffers)
+            self.assertTrue(both.ok(), both.said())
+            self.assertEqual(buffers.differences(), [])
+            # The first and the last byte that arrived, one that nothing came to, and one sent.
+            for side, at in [("server", 8192), ("server", 16383), ("client", 16383), ("client", 5)]:
+                with open(buffers.path(side), "r+b") as file:
+                    file.seek(at)
+                    right = file.read(1)[0]
+                    for value in (right ^ 1, right):
+                        file.seek(at)
+                        file.write(bytes([value]))
+                        file.flush()
+                        found = buffers.differences()
+                        self.assertEqual(found, [] if value == right else [
+                            f"the {side}'s byte {at} of 16384 is {value}, not {right}"])
+
+    def test_what_never_arrived_is_found(self):
+        case = Case("write", "lat", size=2)
+        with Folder(seed()) as folder, Buffers(folder, case) as buffers:
+            for side in SIDES:
+                with open(buffers.path(side), "wb") as file:
+                    file.write(Image(folder.pattern(side), case.buffer_bytes()).read(0, 8192))
+            self.assertEqual([line.partition(" is ")[0] for line in buffers.differences()],
+                             [f"the {side}'s byte 1 of 8192" for side in SIDES])
 
     def test_a_failure_of_the_device_is_no_refusal(self):
-        both = pair.Pair(FIRST_PORT + 200, "ib_write_lat", ["-F", "-d", "mlx5_7"])
+        both = pair.Pair("ib_write_lat", ["-F", "-d", "mlx5_7"])
         self.assertFalse(both.ok())
-        self.assertEqual(both.refusal(), "", both.said())
+        self.assertEqual(perftest_matrix.refusal(both), "", both.said())
 
 
 if __name__ == "__main__":

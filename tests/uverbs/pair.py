@@ -1,13 +1,18 @@
 """Two unmodified programs, a server and its client, on one virtual fabric."""
 
 import os
+import signal
+import socket
 import subprocess
+import threading
 import time
 import uuid
 
 PROGRAM = os.path.abspath("tools/ringpost/ringpost")
 PATIENCE_S = 30
 _LISTENS = "0A"
+_given_ports = set()
+_ports_lock = threading.Lock()
 
 
 def exec_command(fabric, *program, link="infiniband"):
@@ -21,6 +26,18 @@ def new_fabric():
     return "test_" + uuid.uuid4().hex
 
 
+def free_port():
+    """A TCP port that nobody listens on, and that no other call has returned."""
+    with _ports_lock:
+        while True:
+            with socket.socket() as probe:  # bound, not listening: others look for who listens
+                probe.bind(("", 0))
+                port = probe.getsockname()[1]
+            if port not in _given_ports:
+                _given_ports.add(port)
+                return port
+
+
 def _is_listening(port):
     for name in ("/proc/net/tcp", "/proc/net/tcp6"):
         with open(name, encoding="ascii") as file:
@@ -31,39 +48,48 @@ def _is_listening(port):
     return False
 
 
-class Pair:
-    """What became of the two: exit statuses, and all that they printed."""
+def _end(process, patience_s):
+    """Its status, and what it printed. One that hangs is killed, with the program that it runs."""
+    try:
+        said = process.communicate(timeout=patience_s)[0]
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        said = f"{process.communicate()[0]}\nkilled after {patience_s} s\n"
+    return process.returncode, said
 
-    def __init__(self, port, program, arguments, link="infiniband"):
-        fabric = new_fabric()
-        words = [program, *arguments, "-p", str(port)]
-        options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8"}
-        server = subprocess.Popen(exec_command(fabric, *words, link=link), **options)
-        self.client, self.client_said = None, ""
+
+class Pair:
+    """What became of the two: exit statuses, and all that they printed.
+
+    Of the server and of the client, `words` are arguments and `environments` variables of its own.
+    """
+
+    def __init__(self, program, arguments, link="infiniband", words=((), ()),
+                 environments=({}, {}), patience_s=PATIENCE_S):
+        self._fabric, self._link, self._environments = new_fabric(), link, environments
+        port = free_port()
+        sides = [[program, *arguments, "-p", str(port), *own] for own in words]
+        self.server = self.client = None
+        self.server_said = self.client_said = ""
+        server, client = self._start(0, sides[0]), None
         try:
-            deadline = time.monotonic() + PATIENCE_S
-            while server.poll() is None and not _is_listening(port):
-                if time.monotonic() > deadline:
-                    raise TimeoutError(f"{words} does not listen")
+            deadline = time.monotonic() + patience_s
+            while server.poll() is None and not _is_listening(port) and time.monotonic() < deadline:
                 time.sleep(0.01)
             if server.poll() is None:
-                client = subprocess.run(exec_command(fabric, *words, "127.0.0.1", link=link),
-                                        timeout=PATIENCE_S, check=False, **options)
-                self.client, self.client_said = client.returncode, client.stdout
-            self.server_said = server.communicate(timeout=PATIENCE_S)[0]
+                client = self._start(1, [*sides[1], "127.0.0.1"])
+                self.client, self.client_said = _end(client, patience_s)
         finally:
-            server.kill()
-            server.wait()
-        self.server = server.returncode
+            self.server, self.server_said = _end(server, patience_s)
+
+    def _start(self, side, words):
+        return subprocess.Popen(exec_command(self._fabric, *words, link=self._link),
+                                env={**os.environ, **self._environments[side]},
+                                start_new_session=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, encoding="utf-8")
 
     def ok(self):
         return self.server == 0 and self.client == 0
-
-    def refusal(self):
-        """perftest's own word on options that do not go together, or nothing."""
-        if self.client is None and "Parser function exited with Error" in self.server_said:
-            return next(line.strip() for line in self.server_said.splitlines() if line.strip())
-        return ""
 
     def said(self):
         return (f"server {self.server}:\n{self.server_said}\n"

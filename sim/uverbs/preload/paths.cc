@@ -24,6 +24,9 @@ namespace emulation = ringpost::sim::uverbs::emulation;
 class Path {
  public:
   Path(const char* call, const char* path) : used_(emulation::Redirect(call, path, buffer_)) {}
+  Path(const char* call, int folder, const char* path) : Path(call, path) {
+    emulation::NoteRelative(call, folder, path);
+  }
   operator const char*() const { return used_; }  // NOLINT: implicit on purpose
 
  private:
@@ -38,8 +41,8 @@ mode_t ModeOf(int flags, va_list arguments) {
 int OpenAny(const char* call, int folder, const char* path, int flags, mode_t mode) {
   const int device = emulation::Open(path, flags);
   if (device != emulation::kNotADevice) return device;
-  return RINGPOST_NEXT(int(int, const char*, int, ...), openat)(folder, Path(call, path), flags,
-                                                                mode);
+  return RINGPOST_NEXT(int(int, const char*, int, ...), openat)(folder, Path(call, folder, path),
+                                                                flags, mode);
 }
 
 // A resolved path is the machine's again.
@@ -111,16 +114,16 @@ int lstat64(const char* path, struct stat64* answer) noexcept {
 }
 int fstatat(int folder, const char* path, struct stat* answer, int flags) noexcept {
   return RINGPOST_NEXT(int(int, const char*, struct stat*, int), fstatat)(
-      folder, Path("fstatat", path), answer, flags);
+      folder, Path("fstatat", folder, path), answer, flags);
 }
 int fstatat64(int folder, const char* path, struct stat64* answer, int flags) noexcept {
   return RINGPOST_NEXT(int(int, const char*, struct stat64*, int), fstatat64)(
-      folder, Path("fstatat64", path), answer, flags);
+      folder, Path("fstatat64", folder, path), answer, flags);
 }
 int statx(int folder, const char* path, int flags, unsigned int mask,
           struct statx* answer) noexcept {
   return RINGPOST_NEXT(int(int, const char*, int, unsigned int, struct statx*), statx)(
-      folder, Path("statx", path), flags, mask, answer);
+      folder, Path("statx", folder, path), flags, mask, answer);
 }
 // Of programs that were linked against a glibc before 2.33.
 int __xstat(int version, const char* path, struct stat* answer) {
@@ -144,8 +147,8 @@ int access(const char* path, int mode) noexcept {
   return RINGPOST_NEXT(int(const char*, int), access)(Path("access", path), mode);
 }
 int faccessat(int folder, const char* path, int mode, int flags) noexcept {
-  return RINGPOST_NEXT(int(int, const char*, int, int), faccessat)(folder, Path("faccessat", path),
-                                                                   mode, flags);
+  return RINGPOST_NEXT(int(int, const char*, int, int), faccessat)(
+      folder, Path("faccessat", folder, path), mode, flags);
 }
 
 DIR* opendir(const char* path) {
@@ -164,7 +167,7 @@ ssize_t readlink(const char* path, char* answer, size_t size) noexcept {
 }
 ssize_t readlinkat(int folder, const char* path, char* answer, size_t size) noexcept {
   return RINGPOST_NEXT(ssize_t(int, const char*, char*, size_t), readlinkat)(
-      folder, Path("readlinkat", path), answer, size);
+      folder, Path("readlinkat", folder, path), answer, size);
 }
 
 char* realpath(const char* path, char* answer) noexcept {
