@@ -12,7 +12,7 @@ Result<std::unique_ptr<LiveFabric>> LiveFabric::Make(uint32_t nics, LiveNicOptio
   if (!segment.Ok()) return Error{segment.Message()};
   std::unique_ptr<LiveFabric> fabric(new LiveFabric());
   fabric->segment_ = std::move(segment.Value());
-  options.gpu_is_host = true;
+  options.gpu_is_host = !options.gpu_kernels;
   for (uint32_t i = 0; i < nics; ++i) {
     options.device = "live" + std::to_string(i);
     options.lid = static_cast<uint16_t>(i + 1);

@@ -15,7 +15,8 @@ namespace ringpost {
 
 class LiveFabric {
  public:
-  // The LID of NIC i is i + 1, whatever `options` say. Placement::kGpu is host memory here.
+  // The LID of NIC i is i + 1, whatever `options` say. Placement::kGpu is host memory here,
+  // unless `options` say that threads of a GPU post.
   static Result<std::unique_ptr<LiveFabric>> Make(uint32_t nics, LiveNicOptions options = {});
 
   LiveNic& nic(uint32_t i) { return *nics_[i]; }

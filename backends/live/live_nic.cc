@@ -9,7 +9,7 @@
 #include "sim/nic/bring_up.h"
 #include "sim/service/segment_port.h"
 #include "transport/abi/cqe.h"
-#include "transport/abi/doorbell.h"
+#include "transport/abi/wqe.h"
 #include "transport/memory/host_memory.h"
 
 namespace ringpost {
@@ -18,14 +18,7 @@ namespace {
 using sim::service::DeviceInfo;
 using sim::service::NicLoop;
 
-constexpr uint64_t kLine = 64;
 constexpr uint64_t kMaxAllocation = 1ull << 40;
-
-// What a QP has in one allocation: its UAR page, a line for each word, the rings.
-constexpr uint64_t kRecordAt = abi::kUarPageBytes;
-constexpr uint64_t kCqAt = kRecordAt + kLine;
-constexpr uint64_t kWordsAt = kCqAt + kLine;
-constexpr uint64_t kRingAt = 2 * abi::kUarPageBytes;
 
 constexpr uint8_t kUdpSlot = 1;  // a NIC over UDP has its GID for itself
 
@@ -114,16 +107,15 @@ LiveNic::LiveNic(const LiveNicOptions& options, MemoryProvider* memory,
 
 LiveNic::~LiveNic() = default;
 
-Result<Allocation> LiveNic::TakeMemory(Placement placement, uint64_t bytes) {
-  if (options_.gpu_is_host) placement = Placement::kHost;
-  return memory_.Allocate(placement, bytes);
+Placement LiveNic::PlaceOf(Placement placement) const {
+  return options_.gpu_is_host ? Placement::kHost : placement;
 }
 
 Result<RegisteredMemory> LiveNic::Allocate(Placement placement, uint64_t bytes) {
   if (bytes == 0 || bytes > kMaxAllocation) {
     return Error{fmt::format("cannot allocate {} bytes; give 1 byte to 1 TiB", bytes)};
   }
-  const Result<Allocation> memory = TakeMemory(placement, bytes);
+  const Result<Allocation> memory = memory_.Allocate(PlaceOf(placement), bytes);
   if (!memory.Ok()) return Error{memory.Message()};
   return Register(memory.Value().address, bytes);
 }
@@ -149,18 +141,20 @@ Result<bool> LiveNic::Deregister(const RegisteredMemory& memory) {
 }
 
 Result<QpAddress> LiveNic::CreateQp(const QpSpec& spec) {
-  std::string refusal =
-      RefusalOf(spec, {.blueflame = options_.gpu_is_host || spec.placement == Placement::kHost,
-                       .record_free = false});
+  const bool of_cpu =
+      options_.gpu_is_host || (!options_.gpu_kernels && spec.placement == Placement::kHost);
+  std::string refusal = RefusalOf(spec, {.blueflame = of_cpu, .record_free = false});
   if (!refusal.empty()) return Error{refusal};
   Qp qp;
   qp.views = ViewsOf(spec, options_.nic.limits.message_bytes);
-  refusal = Place(spec, qp);
+  QpSpec placed = spec;
+  placed.placement = PlaceOf(spec.placement);
+  const KernelsOf kernels = options_.gpu_kernels ? KernelsOf::kGpu : KernelsOf::kHost;
+  refusal = PlaceQueues(memory_, kernels, placed, qp.views, qp.memory);
   if (!refusal.empty()) return Error{refusal};
   const Result<bool> called = service_->Call([&](NicLoop& loop) { refusal = Make(loop, qp); });
   if (!called.Ok() || !refusal.empty()) {
-    memory_.Free(qp.memory);
-    if (qp.producer.bytes != 0) memory_.Free(qp.producer);
+    FreeQueues(memory_, qp.memory);
     return Either(called, refusal);
   }
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -169,62 +163,10 @@ Result<QpAddress> LiveNic::CreateQp(const QpSpec& spec) {
   return QpAddress{options_.lid, qp.objects.qp, qp.objects.dct};
 }
 
-// Gives the QP its memory and everything its place in there.
-std::string LiveNic::Place(const QpSpec& spec, Qp& qp) {
-  ReceiveView& receive = qp.views.receive;
-  const uint64_t ring = uint64_t{spec.depth_wqebbs} * abi::kWqebbBytes;
-  const uint64_t receive_cq = uint64_t{receive.depth} * abi::kCqeBytes;
-  const Result<Allocation> memory =
-      TakeMemory(spec.placement, kRingAt + ring + receive_cq + ReceiveRingBytes(spec));
-  if (!memory.Ok()) return memory.Message();
-  qp.memory = memory.Value();
-  const uint64_t base = qp.memory.address;
-  QpView& view = qp.views.send;
-  view.sq = base + kRingAt;
-  view.record = base + kRecordAt;
-  view.cq = base + kCqAt;
-  view.doorbell = base + abi::kUarDoorbellOffset;
-  view.reserved = {base + kWordsAt};
-  view.ready = {base + kWordsAt + kLine};
-  view.published = {base + kWordsAt + 2 * kLine};
-  view.completed = {base + kWordsAt + 3 * kLine};
-  receive.posted = {base + kWordsAt + 4 * kLine};
-  receive.taken = {base + kWordsAt + 5 * kLine};
-  view.sink = base + kWordsAt + 6 * kLine;
-  view.ringing = {base + kWordsAt + 8 * kLine};
-  view.blueflame = {base + kWordsAt + 9 * kLine};
-  if (spec.doorbell == DoorbellMode::kCpu) {
-    // A host thread reads it, wherever the queues are.
-    const Result<Allocation> producer = TakeMemory(Placement::kHost, kLine);
-    if (!producer.Ok()) {
-      memory_.Free(qp.memory);
-      return producer.Message();
-    }
-    qp.producer = producer.Value();
-    view.producer = {qp.producer.address};
-  }
-  receive.record =
-      receive.linked != 0 ? base + kWordsAt + 7 * kLine : view.record + abi::kRecordReceiveOffset;
-  receive.cq = base + kRingAt + ring;
-  receive.ring = receive.cq + receive_cq;
-  // Software fills a CQ before the NIC may write it: an entry that is not there reads invalid.
-  for (const auto& [cq, bytes] :
-       {std::pair{view.cq, uint64_t{abi::kCqeBytes}}, std::pair{receive.cq, receive_cq}}) {
-    const std::string invalid(bytes, static_cast<char>(abi::kCqeInitialOpOwn));
-    const Result<bool> filled =
-        memory_.Copy(cq, reinterpret_cast<uint64_t>(invalid.data()), invalid.size());
-    if (filled.Ok()) continue;
-    memory_.Free(qp.memory);
-    if (qp.producer.bytes != 0) memory_.Free(qp.producer);
-    return filled.Message();
-  }
-  return {};
-}
-
 // On the NIC's thread.
 std::string LiveNic::Make(NicLoop& loop, Qp& qp) {
   sim::Rnic& function = loop.Function();
-  const uint64_t page = qp.memory.address;
+  const uint64_t page = qp.memory.page;
   QpView& view = qp.views.send;
   view.sink_lkey = function.Keys().Register(
       {view.sink, view.sink, sizeof(uint64_t), pd_, sim::kMayWriteLocally});
@@ -237,7 +179,7 @@ std::string LiveNic::Make(NicLoop& loop, Qp& qp) {
       [&](const sim::RnicQpConfig& config) { return loop.CreateQp(config, page); }};
   const std::string refusal = MakeObjects(make, pd_, qp.views, qp.objects);
   if (refusal.empty()) {
-    loop.Memory().Allow(page, qp.memory.bytes);
+    loop.Memory().Allow(qp.memory.queues, qp.memory.queue_bytes);
   } else {
     Destroy(loop, qp);
   }
@@ -263,12 +205,11 @@ Result<bool> LiveNic::DestroyQp(const QpAddress& local) {
   bells_.Remove(local.qpn);
   const Result<bool> called = service_->Call([&](NicLoop& loop) {
     Destroy(loop, qp);
-    loop.Memory().Forbid(qp.memory.address, qp.memory.bytes);
+    loop.Memory().Forbid(qp.memory.queues, qp.memory.queue_bytes);
   });
   if (!called.Ok()) return Error{called.Message()};
   qps_.erase(found);
-  memory_.Free(qp.memory);
-  if (qp.producer.bytes != 0) memory_.Free(qp.producer);
+  FreeQueues(memory_, qp.memory);
   return true;
 }
 

@@ -17,6 +17,7 @@
 #include <string>
 
 #include "backends/host_doorbells.h"
+#include "backends/live/queue_memory.h"
 #include "backends/qp_objects.h"
 #include "backends/real_time_nic.h"
 #include "sim/nic/qp_states.h"
@@ -37,6 +38,9 @@ struct LiveNicOptions {
   MemoryProvider* memory = nullptr;
   // Placement::kGpu gets host memory: for kernels that are host threads.
   bool gpu_is_host = false;
+  // Threads of a GPU post, whose memory is that of `memory`: the words that they alone use lie
+  // there. Host memory of `memory` is mapped for them.
+  bool gpu_kernels = false;
   // What Connect() brings QPs up with, where it is not what sim::UsualAttributes says: PSNs and
   // timers, as other stacks choose them. Runs on the NIC's thread.
   std::function<void(sim::QpAttributes&)> adjust = {};
@@ -98,16 +102,14 @@ class LiveNic final : public RealTimeNic {
   struct Qp {
     QpViews views;
     QpObjects objects;
-    Allocation memory;
-    Allocation producer;  // doorbell mode cpu
+    QueueMemory memory;
   };
 
   LiveNic(const LiveNicOptions& options, MemoryProvider* memory,
           std::unique_ptr<MemoryProvider> own_memory);
   static Result<std::unique_ptr<LiveNic>> Start(std::unique_ptr<sim::service::PacketPort> port,
                                                 uint8_t slot, const LiveNicOptions& options);
-  Result<Allocation> TakeMemory(Placement placement, uint64_t bytes);
-  std::string Place(const QpSpec& spec, Qp& qp);
+  Placement PlaceOf(Placement placement) const;
   std::string Make(sim::service::NicLoop& loop, Qp& qp);
   static void Destroy(sim::service::NicLoop& loop, const Qp& qp);
   Result<Qp> Find(const QpAddress& local) const;
