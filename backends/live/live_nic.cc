@@ -9,6 +9,7 @@
 #include "sim/nic/bring_up.h"
 #include "sim/service/segment_port.h"
 #include "transport/abi/cqe.h"
+#include "transport/abi/doorbell.h"
 #include "transport/abi/wqe.h"
 #include "transport/memory/host_memory.h"
 
@@ -85,6 +86,11 @@ Result<std::unique_ptr<LiveNic>> LiveNic::Start(std::unique_ptr<sim::service::Pa
   auto own = options.memory == nullptr ? std::make_unique<HostMemory>() : nullptr;
   MemoryProvider* memory = options.memory == nullptr ? own.get() : options.memory;
   std::unique_ptr<LiveNic> nic(new LiveNic(options, memory, std::move(own)));
+  if (options.gpu_kernels && options.reach_gpu) {
+    auto reached = options.reach_gpu();
+    if (!reached.Ok()) return Error{reached.Message()};
+    nic->gpu_ = std::move(reached.Value());
+  }
   nic->service_ = std::move(service.Value());
   const Result<bool> called =
       nic->service_->Call([&](NicLoop& loop) { nic->pd_ = loop.Function().Keys().AllocatePd(); });
@@ -115,16 +121,42 @@ Result<RegisteredMemory> LiveNic::Allocate(Placement placement, uint64_t bytes) 
   if (bytes == 0 || bytes > kMaxAllocation) {
     return Error{fmt::format("cannot allocate {} bytes; give 1 byte to 1 TiB", bytes)};
   }
+  const std::string refusal = Unreachable(placement);
+  if (!refusal.empty()) return Error{refusal};
   const Result<Allocation> memory = memory_.Allocate(PlaceOf(placement), bytes);
   if (!memory.Ok()) return Error{memory.Message()};
-  return Register(memory.Value().address, bytes);
+  return RegisterAt(memory.Value().address, bytes, placement);
+}
+
+std::string LiveNic::Unreachable(Placement placement) const {
+  if (!ThroughGpu(placement) || gpu_ != nullptr) return {};
+  return "this NIC has no way to GPU memory; place queues and payload in host memory";
+}
+
+void LiveNic::Allow(NicLoop& loop, uint64_t address, uint64_t bytes, Placement placement) {
+  if (ThroughGpu(placement)) {
+    loop.Memory().Devices().Allow(address, bytes, *gpu_);
+  } else {
+    loop.Memory().Allow(address, bytes);
+  }
+}
+
+// Of the two, the one that knows the range.
+void LiveNic::Forbid(NicLoop& loop, uint64_t address, uint64_t bytes) {
+  loop.Memory().Devices().Forbid(address, bytes);
+  loop.Memory().Forbid(address, bytes);
 }
 
 Result<RegisteredMemory> LiveNic::Register(uint64_t address, uint64_t bytes) {
+  return RegisterAt(address, bytes, Placement::kHost);
+}
+
+Result<RegisteredMemory> LiveNic::RegisterAt(uint64_t address, uint64_t bytes,
+                                             Placement placement) {
   uint32_t key = 0;
   const Result<bool> called = service_->Call([&](NicLoop& loop) {
     key = loop.Function().Keys().Register({address, address, bytes, pd_, sim::kAllRights});
-    if (key != 0) loop.Memory().Allow(address, bytes);
+    if (key != 0) Allow(loop, address, bytes, placement);
   });
   if (key == 0) return Either(called, "an impossible range, or no memory key is left on this NIC");
   return RegisteredMemory{address, bytes, key, key};
@@ -134,7 +166,7 @@ Result<bool> LiveNic::Deregister(const RegisteredMemory& memory) {
   bool done = false;
   const Result<bool> called = service_->Call([&](NicLoop& loop) {
     done = loop.Function().Keys().Deregister(memory.lkey);
-    if (done) loop.Memory().Forbid(memory.address, memory.bytes);
+    if (done) Forbid(loop, memory.address, memory.bytes);
   });
   if (!done) return Either(called, fmt::format("there is no key {:#x}", memory.lkey));
   return true;
@@ -144,6 +176,10 @@ Result<QpAddress> LiveNic::CreateQp(const QpSpec& spec) {
   const bool of_cpu =
       options_.gpu_is_host || (!options_.gpu_kernels && spec.placement == Placement::kHost);
   std::string refusal = RefusalOf(spec, {.blueflame = of_cpu, .record_free = false});
+  if (refusal.empty()) refusal = Unreachable(spec.placement);
+  if (refusal.empty() && spec.doorbell == DoorbellMode::kCpu && ThroughGpu(spec.placement)) {
+    refusal = "doorbell cpu needs queues in host memory: a host thread writes the record";
+  }
   if (!refusal.empty()) return Error{refusal};
   Qp qp;
   qp.views = ViewsOf(spec, options_.nic.limits.message_bytes);
@@ -178,10 +214,13 @@ std::string LiveNic::Make(NicLoop& loop, Qp& qp) {
       },
       [&](const sim::RnicQpConfig& config) { return loop.CreateQp(config, page); }};
   const std::string refusal = MakeObjects(make, pd_, qp.views, qp.objects);
-  if (refusal.empty()) {
-    loop.Memory().Allow(qp.memory.queues, qp.memory.queue_bytes);
-  } else {
+  if (!refusal.empty()) {
     Destroy(loop, qp);
+    return refusal;
+  }
+  Allow(loop, qp.memory.queues, qp.memory.queue_bytes, qp.memory.placement);
+  if (ThroughGpu(qp.memory.placement)) {
+    gpu_->Watch({view.record + abi::kRecordSendOffset, view.sq, view.depth});
   }
   return refusal;
 }
@@ -205,7 +244,8 @@ Result<bool> LiveNic::DestroyQp(const QpAddress& local) {
   bells_.Remove(local.qpn);
   const Result<bool> called = service_->Call([&](NicLoop& loop) {
     Destroy(loop, qp);
-    loop.Memory().Forbid(qp.memory.queues, qp.memory.queue_bytes);
+    if (gpu_ != nullptr) gpu_->Unwatch(qp.views.send.record + abi::kRecordSendOffset);
+    Forbid(loop, qp.memory.queues, qp.memory.queue_bytes);
   });
   if (!called.Ok()) return Error{called.Message()};
   qps_.erase(found);

@@ -24,6 +24,7 @@
 #include "sim/service/fabric_segment.h"
 #include "sim/service/nic_service.h"
 #include "sim/service/udp_port.h"
+#include "transport/device_access.h"
 #include "transport/memory.h"
 #include "transport/nic.h"
 
@@ -41,6 +42,9 @@ struct LiveNicOptions {
   // Threads of a GPU post, whose memory is that of `memory`: the words that they alone use lie
   // there. Host memory of `memory` is mapped for them.
   bool gpu_kernels = false;
+  // How the NIC's thread reaches GPU memory; none: with `gpu_kernels` everything that the NIC
+  // touches must be in host memory. Called once.
+  std::function<Result<std::unique_ptr<DeviceAccess>>()> reach_gpu = {};
   // What Connect() brings QPs up with, where it is not what sim::UsualAttributes says: PSNs and
   // timers, as other stacks choose them. Runs on the NIC's thread.
   std::function<void(sim::QpAttributes&)> adjust = {};
@@ -110,6 +114,14 @@ class LiveNic final : public RealTimeNic {
   static Result<std::unique_ptr<LiveNic>> Start(std::unique_ptr<sim::service::PacketPort> port,
                                                 uint8_t slot, const LiveNicOptions& options);
   Placement PlaceOf(Placement placement) const;
+  // Whether the NIC's thread goes through the GPU to what is placed there.
+  bool ThroughGpu(Placement placement) const {
+    return options_.gpu_kernels && PlaceOf(placement) == Placement::kGpu;
+  }
+  std::string Unreachable(Placement placement) const;
+  Result<RegisteredMemory> RegisterAt(uint64_t address, uint64_t bytes, Placement placement);
+  void Allow(sim::service::NicLoop& loop, uint64_t address, uint64_t bytes, Placement placement);
+  void Forbid(sim::service::NicLoop& loop, uint64_t address, uint64_t bytes);
   std::string Make(sim::service::NicLoop& loop, Qp& qp);
   static void Destroy(sim::service::NicLoop& loop, const Qp& qp);
   Result<Qp> Find(const QpAddress& local) const;
@@ -124,7 +136,8 @@ class LiveNic final : public RealTimeNic {
   UdpNicSpec udp_spec_;
   mutable std::mutex mutex_;
   std::map<uint32_t, Qp> qps_;  // by QPN; guarded by mutex_
-  // Its thread uses memory and fabric.
+  std::unique_ptr<DeviceAccess> gpu_;
+  // Its thread uses memory, GPU and fabric.
   std::unique_ptr<sim::service::NicService> service_;
   HostDoorbells bells_;  // last: its thread uses all of them
 };

@@ -11,6 +11,7 @@
 #include "backends/live/live_fabric.h"
 #include "bench/gpu/live_put_kernels.h"
 #include "transport/memory/cuda_memory.h"
+#include "transport/memory/gpu_agent.h"
 
 namespace ringpost::bench {
 namespace {
@@ -27,6 +28,7 @@ class LivePut {
     LiveNicOptions options;
     options.memory = &memory_;
     options.gpu_kernels = true;
+    options.reach_gpu = [this] { return StartGpuAgent(0, memory_); };
     options.service.idle = sim::service::Idle::kSpin;
     auto made = LiveFabric::Make(2, options);
     if (!made.Ok()) {
@@ -98,17 +100,18 @@ class LivePut {
   std::unique_ptr<LiveFabric> fabric_;
 };
 
-bool PrintAll(Placement placement) {
+bool PrintAll(Placement placement, const std::vector<const char*>& orderings) {
   bool ok = true;
-  for (const char* ordering : {"gpu_fence", "gpu_release", "system_release", "system_fence"}) {
+  for (const char* ordering : orderings) {
     LivePut bench;
     ok = bench.Ok() && bench.PrintPuts(ordering, placement) && ok;
     ok = bench.Ok() && bench.PrintRoundTrips(ordering, placement) && ok;
   }
   for (const uint32_t qps : {1u, 16u, 64u}) {
     LivePut bench;
-    ok = bench.Ok() && bench.PrintRate("per_thread", "system_fence", placement, qps, 20000) && ok;
-    ok = bench.Ok() && bench.PrintRate("batched", "system_fence", placement, qps, 20000) && ok;
+    const uint32_t puts = placement == Placement::kHost ? 20000 : 4000;
+    ok = bench.Ok() && bench.PrintRate("per_thread", "system_fence", placement, qps, puts) && ok;
+    ok = bench.Ok() && bench.PrintRate("batched", "system_fence", placement, qps, puts) && ok;
   }
   return ok;
 }
@@ -116,4 +119,10 @@ bool PrintAll(Placement placement) {
 }  // namespace
 }  // namespace ringpost::bench
 
-int main() { return ringpost::bench::PrintAll(ringpost::Placement::kHost) ? 0 : 1; }
+int main() {
+  using ringpost::Placement;
+  const bool host = ringpost::bench::PrintAll(Placement::kHost, {"system_release", "system_fence"});
+  const bool gpu = ringpost::bench::PrintAll(
+      Placement::kGpu, {"gpu_fence", "gpu_release", "system_release", "system_fence"});
+  return host && gpu ? 0 : 1;
+}

@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "transport/cuda_port.cuh"
@@ -53,14 +54,15 @@ __device__ bool Holds(CudaPort& port, uint64_t address, const Block& expected) {
   return same;
 }
 
-__device__ void Count(uint64_t& counter, uint64_t addend) {
-  atomicAdd(reinterpret_cast<unsigned long long*>(&counter), addend);
+// What it was before.
+__device__ uint64_t Count(uint64_t& counter, uint64_t addend) {
+  return atomicAdd(reinterpret_cast<unsigned long long*>(&counter), addend);
 }
 
 // One thread's part of one round. Its sources may be overwritten: the last round ended with a wait.
 template <class Publication, class Ordering>
 __device__ Completion Round(CudaPort& port, Endpoint<CudaPort, Publication, Ordering>& endpoint,
-                            const Job& job, uint32_t thread, uint32_t round) {
+                            const Job& job, uint32_t thread, uint32_t round, Step* step) {
   const uint64_t base = kThreadBytes * thread;
   const auto mine = [&](uint64_t at, uint64_t bytes) {
     return LocalSpan{job.rank.mine.address + base + at, bytes, job.rank.mine.lkey};
@@ -75,11 +77,24 @@ __device__ Completion Round(CudaPort& port, Endpoint<CudaPort, Publication, Orde
   port.StorePayload(address + kSource, &put, sizeof(put));
   port.StorePayload(address + kSignalled, &signalled, sizeof(signalled));
 
-  endpoint.Put(peers(kPutTarget), mine(kSource, kBytes));
-  endpoint.Get(mine(kGot, kBytes), peers(kPutTarget));
-  endpoint.PutSignal(peers(signal_target), mine(kSignalled, kBytes), peers(kSignal), round + 1);
-  endpoint.FetchAdd(mine(kFetched, sizeof(uint64_t)), peers(kCounter), thread + 1);
-  Completion done = endpoint.Wait(endpoint.Signal(job.rank.shared_counter, 1));
+  // Keeps the first failure; lanes that post together go through all of them together.
+  Completion done;
+  Posted posted;
+  const auto keep = [&](Step at, const Completion& status) {
+    if (!done.Ok() || status.Ok()) return;
+    done = status;
+    *step = at;
+  };
+  keep(Step::kPut, endpoint.Put(peers(kPutTarget), mine(kSource, kBytes)).status);
+  keep(Step::kGet, endpoint.Get(mine(kGot, kBytes), peers(kPutTarget)).status);
+  posted =
+      endpoint.PutSignal(peers(signal_target), mine(kSignalled, kBytes), peers(kSignal), round + 1);
+  keep(Step::kPutSignal, posted.status);
+  posted = endpoint.FetchAdd(mine(kFetched, sizeof(uint64_t)), peers(kCounter), thread + 1);
+  keep(Step::kFetchAdd, posted.status);
+  posted = endpoint.Signal(job.rank.shared_counter, 1);
+  keep(Step::kSignal, posted.status);
+  keep(Step::kWait, endpoint.Wait(posted));
   if (!done.Ok()) return done;
   if (!Holds(port, address + kGot, put)) Count(job.report->wrong_gets, 1);
   uint64_t fetched = 0;
@@ -87,7 +102,7 @@ __device__ Completion Round(CudaPort& port, Endpoint<CudaPort, Publication, Orde
   if (fetched != uint64_t{round} * (thread + 1)) Count(job.report->wrong_counters, 1);
 
   // Two slots are enough: the peer signals round + 1 once it has checked this round.
-  done = endpoint.WaitSignal(Ref<uint64_t>{address + kSignal}, round + 1);
+  keep(Step::kWaitSignal, endpoint.WaitSignal(Ref<uint64_t>{address + kSignal}, round + 1));
   if (!done.Ok()) return done;
   const Block from_peer = PatternOf(1 - job.number, thread, round, 1);
   if (!Holds(port, address + signal_target, from_peer)) Count(job.report->wrong_puts, 1);
@@ -102,19 +117,22 @@ __global__ void Workout(const __grid_constant__ Job job) {
   const QpTable table{job.rank.views, job.shape.qps, 0, job.shape.qps, thread / sharing};
   Endpoint<CudaPort, Publication, Ordering> endpoint(port, table);
   Completion done;
-  for (uint32_t round = 0; round < job.shape.rounds && done.Ok(); ++round) {
-    done = Round<Publication, Ordering>(port, endpoint, job, thread, round);
+  Step step = Step::kPut;
+  uint32_t round = 0;
+  for (; round < job.shape.rounds && done.Ok(); ++round) {
+    done = Round<Publication, Ordering>(port, endpoint, job, thread, round, &step);
     if constexpr (Publication::kWarpWide) {
       // Lanes that post together end together.
-      const uint32_t failed = port.Ballot(!done.Ok());
-      if (failed != 0) done = OfLeader(port, table.views[table.selected], done);
-      if (failed != 0) break;
+      if (port.Ballot(!done.Ok()) != 0 && done.Ok()) done.status = Status::kCancelled;
     }
   }
-  Count(job.report->finished, done.Ok() ? 1 : 0);
-  if (done.Ok()) return;
-  Count(job.report->failed, 1);
-  job.report->error = done;
+  WorkoutReport& report = *job.report;
+  if (done.Ok()) {
+    Count(report.finished, 1);
+    return;
+  }
+  const uint64_t failed = Count(report.failed, 1);
+  if (failed < WorkoutReport::kKept) report.failure[failed] = {done, thread, round - 1, step};
 }
 
 using Kernel = void (*)(Job);
@@ -124,15 +142,6 @@ Kernel KernelOf(const std::string& publication, const std::string& ordering) {
   VisitPair(publication, ordering,
             [&]<class Publication, class O>() { kernel = &Workout<Publication, O>; });
   return kernel;
-}
-
-void Add(const WorkoutReport& part, WorkoutReport& sum) {
-  sum.finished += part.finished;
-  sum.wrong_gets += part.wrong_gets;
-  sum.wrong_puts += part.wrong_puts;
-  sum.wrong_counters += part.wrong_counters;
-  sum.failed += part.failed;
-  if (part.failed != 0) sum.error = part.error;
 }
 
 __global__ void PutUntilError(const __grid_constant__ PutsUntilError puts, PutsEnd* end) {
@@ -152,40 +161,47 @@ std::string Text(cudaError_t error) {
   return error == cudaSuccess ? std::string() : cudaGetErrorString(error);
 }
 
+// An empty report and a stream of the device.
+cudaError_t Prepare(int device, WorkoutReport** report, cudaStream_t* stream) {
+  cudaError_t error = cudaSetDevice(device);
+  if (error == cudaSuccess) error = cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking);
+  if (error == cudaSuccess) error = cudaMalloc(report, sizeof(WorkoutReport));
+  if (error == cudaSuccess) error = cudaMemsetAsync(*report, 0, sizeof(WorkoutReport), *stream);
+  return error;
+}
+
 }  // namespace
 
-WorkoutReport RunWorkout(const std::string& publication, const std::string& ordering,
-                         const WorkoutShape& shape, const WorkoutRank (&ranks)[2],
-                         std::string* refusal) {
-  WorkoutReport sum;
+std::string RunWorkout(const std::string& publication, const std::string& ordering,
+                       const WorkoutShape& shape, const WorkoutRank (&ranks)[2],
+                       WorkoutReport (&reports)[2]) {
   const Kernel kernel = KernelOf(publication, ordering);
-  if (kernel == nullptr) {
-    *refusal = publication + " with " + ordering + " is not built";
-    return sum;
-  }
-  WorkoutReport* reports = nullptr;
-  cudaError_t error = cudaMalloc(&reports, 2 * sizeof(WorkoutReport));
-  if (error == cudaSuccess) error = cudaMemset(reports, 0, 2 * sizeof(WorkoutReport));
-  if (error == cudaSuccess) error = cudaDeviceSynchronize();
-  const uint32_t block = shape.threads < 256 ? shape.threads : 256;
+  if (kernel == nullptr) return publication + " with " + ordering + " is not built";
+  const uint32_t block = std::min(shape.threads, shape.block);
+  WorkoutReport* found[2] = {};
   cudaStream_t streams[2] = {};
+  cudaError_t error = cudaSuccess;
   for (uint32_t rank = 0; rank < 2 && error == cudaSuccess; ++rank) {
-    error = cudaStreamCreateWithFlags(&streams[rank], cudaStreamNonBlocking);
+    error = Prepare(ranks[rank].device, &found[rank], &streams[rank]);
+  }
+  for (uint32_t rank = 0; rank < 2 && error == cudaSuccess; ++rank) {
+    error = cudaSetDevice(ranks[rank].device);
     if (error != cudaSuccess) break;
     kernel<<<shape.threads / block, block, 0, streams[rank]>>>(
-        {ranks[rank], shape, rank, reports + rank});
+        {ranks[rank], shape, rank, found[rank]});
     error = cudaGetLastError();
   }
-  for (const cudaStream_t stream : streams) {
-    if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
-    if (stream != nullptr) cudaStreamDestroy(stream);
+  for (uint32_t rank = 0; rank < 2; ++rank) {
+    if (streams[rank] == nullptr) continue;
+    if (error == cudaSuccess) error = cudaStreamSynchronize(streams[rank]);
+    cudaStreamDestroy(streams[rank]);
+    if (error == cudaSuccess) {
+      error = cudaMemcpy(&reports[rank], found[rank], sizeof(WorkoutReport), cudaMemcpyDefault);
+    }
+    cudaFree(found[rank]);
   }
-  WorkoutReport found[2];
-  if (error == cudaSuccess) error = cudaMemcpy(found, reports, sizeof(found), cudaMemcpyDefault);
-  cudaFree(reports);
-  *refusal = Text(error);
-  for (const WorkoutReport& part : found) Add(part, sum);
-  return sum;
+  cudaSetDevice(0);
+  return Text(error);
 }
 
 RunningPuts::RunningPuts(const PutsUntilError& puts) {
@@ -216,10 +232,13 @@ PutsEnd RunningPuts::Finish() {
   return *end_;
 }
 
-const QpView* CopyViews(const QpView* views, uint32_t count) {
+const QpView* CopyViews(int device, const QpView* views, uint32_t count) {
   void* copy = nullptr;
-  if (cudaMalloc(&copy, count * sizeof(QpView)) != cudaSuccess) return nullptr;
+  if (cudaSetDevice(device) != cudaSuccess ||
+      cudaMalloc(&copy, count * sizeof(QpView)) != cudaSuccess)
+    return nullptr;
   cudaMemcpy(copy, views, count * sizeof(QpView), cudaMemcpyDefault);
+  cudaSetDevice(0);
   return static_cast<const QpView*>(copy);
 }
 

@@ -1,8 +1,8 @@
 // live_workout.h: what a GPU's threads do to the live NIC in tests, free of CUDA's headers.
 //
-// Two ranks on one GPU, a kernel each at the same time. Every thread puts to its slot at the peer,
-// gets that back, puts with a signal, adds to a counter of its own there and to one that all share;
-// it checks what it got, what its peer's thread put, and what its counter held before.
+// Two ranks on one GPU or on two, a kernel each at the same time. Every thread puts to its slot at
+// the peer, gets that back, puts with a signal, adds to a counter of its own there and to one that
+// all share; it checks what it got, what its peer's thread put, and what its counter held before.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@ struct WorkoutShape {
   uint32_t threads = 1;
   uint32_t qps = 1;  // a divisor of `threads`
   uint32_t rounds = 1;
+  uint32_t block = 256;  // threads of a block, at most
 };
 
 // Registered memory of a rank, as kernels lay it out.
@@ -29,26 +30,37 @@ constexpr uint64_t SharedCounterAt(uint32_t threads) { return kThreadBytes * thr
 inline constexpr uint64_t kOperationsPerRound = 5;
 
 struct WorkoutRank {
+  int device = 0;                 // whose threads
   const QpView* views = nullptr;  // `qps` of them, which the GPU can read
   LocalSpan mine;                 // all of the arena
   RemoteSpan peers;
   RemoteSpan shared_counter;
 };
 
-// What all threads found, of both ranks.
+// Where a thread ended with an error: at its post of that number in a round, or in a wait.
+enum class Step : uint32_t { kPut, kGet, kPutSignal, kFetchAdd, kSignal, kWait, kWaitSignal };
+struct WorkoutFailure {
+  Completion error;
+  uint32_t thread = 0;
+  uint32_t round = 0;
+  Step step = Step::kPut;
+};
+
+// What all threads of a rank found.
 struct WorkoutReport {
+  static constexpr uint32_t kKept = 64;
   uint64_t finished = 0;  // threads
   uint64_t wrong_gets = 0;
   uint64_t wrong_puts = 0;
   uint64_t wrong_counters = 0;
-  uint64_t failed = 0;  // threads that ended with an error, of which this is one
-  Completion error;
+  uint64_t failed = 0;            // threads, of which the first are
+  WorkoutFailure failure[kKept];  // these
 };
 
-// Empty `refusal` if the kernels ran to their end; else what CUDA says, or that no such pair is.
-WorkoutReport RunWorkout(const std::string& publication, const std::string& ordering,
-                         const WorkoutShape& shape, const WorkoutRank (&ranks)[2],
-                         std::string* refusal);
+// Empty if the kernels ran to their end; else what CUDA says, or that no such pair is.
+std::string RunWorkout(const std::string& publication, const std::string& ordering,
+                       const WorkoutShape& shape, const WorkoutRank (&ranks)[2],
+                       WorkoutReport (&reports)[2]);
 
 // One thread puts 8 bytes and waits, again and again, until an error: at most `most` times. What
 // it ended with goes to `error`. Returns once the kernel runs; FinishPuts waits for its end.
@@ -78,8 +90,8 @@ class RunningPuts {
   std::string refusal_;
 };
 
-// Memory of views that kernels can read.
-const QpView* CopyViews(const QpView* views, uint32_t count);
+// A copy of views that kernels of that device can read.
+const QpView* CopyViews(int device, const QpView* views, uint32_t count);
 void FreeViews(const QpView* views);
 
 }  // namespace ringpost::gpu_test

@@ -10,14 +10,21 @@
 
 namespace ringpost {
 
-inline bool HasGpu() {
+inline int Gpus() {
   int count = 0;
-  return cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
+inline bool HasGpu() { return Gpus() > 0; }
 
 inline boost::test_tools::assertion_result NeedsGpu(boost::unit_test::test_unit_id) {
   boost::test_tools::assertion_result result(HasGpu());
   result.message() << "there is no GPU";
+  return result;
+}
+
+inline boost::test_tools::assertion_result NeedsTwoGpus(boost::unit_test::test_unit_id) {
+  boost::test_tools::assertion_result result(Gpus() > 1);
+  result.message() << "there are no two GPUs";
   return result;
 }
 

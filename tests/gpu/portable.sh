@@ -15,7 +15,7 @@ folder=$(realpath -m "$1")
 cd "$(dirname "$0")/../.."
 
 tests=(cuda_memory_test live_test)
-measurements=(put_vs_bare live_put)
+measurements=(put_vs_bare memory_routes live_put)
 bazel build --config=portable "${tests[@]/#/"//tests/gpu:"}" "${measurements[@]/#/"//bench/gpu:"}"
 built=$(bazel info --config=portable bazel-bin)
 
@@ -25,7 +25,7 @@ cp "${tests[@]/#/"$built/tests/gpu/"}" "$folder/tests"
 cp "${measurements[@]/#/"$built/bench/gpu/"}" "$folder/bench"
 cp tests/run.py "$folder/cases.py"
 cp tests/gpu/portable_run.py "$folder/run"
-git rev-parse HEAD >"$folder/commit"
+git describe --always --dirty >"$folder/commit"
 
 missing=$(ldd "$folder"/tests/* "$folder"/bench/* | grep "=>" | grep -vE "lib(c|m)\.so" || true)
 if [ -n "$missing" ]; then
