@@ -83,7 +83,7 @@ class LiveNic final : public RealTimeNic {
   Result<QpView> View(const QpAddress& local) const override;
   Result<ReceiveView> Receives(const QpAddress& local) const override;
 
-  // Memory of the caller's, until Deregister(); the key is lkey and rkey.
+  // Host memory of the caller's, until Deregister(); the key is lkey and rkey.
   Result<RegisteredMemory> Register(uint64_t address, uint64_t bytes);
   Result<bool> Deregister(const RegisteredMemory& memory);
   Result<bool> DestroyQp(const QpAddress& local);

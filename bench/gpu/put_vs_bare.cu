@@ -117,7 +117,6 @@ double NsOf(const Measured& measured, double clock_cost, uint32_t steps) {
 }
 
 struct Nothing : OnQueue {
-  static constexpr uint32_t kSteps = 1;
   __device__ uint64_t Run(CudaPort&, uint32_t) const { return 0; }
 };
 

@@ -5,22 +5,23 @@
 namespace ringpost::sim::service {
 
 void DeviceRoute::Allow(uint64_t address, uint64_t bytes, DeviceAccess& device) {
-  ranges_.push_back({address, bytes, &device});
+  ranges_.emplace(address, Range{bytes, &device});
 }
 
 void DeviceRoute::Forbid(uint64_t address, uint64_t bytes) {
-  const auto found = std::find_if(ranges_.begin(), ranges_.end(), [&](const Range& range) {
-    return range.address == address && range.bytes == bytes;
-  });
-  if (found != ranges_.end()) ranges_.erase(found);
+  const auto [first, end] = ranges_.equal_range(address);
+  const auto found =
+      std::find_if(first, end, [&](const auto& range) { return range.second.bytes == bytes; });
+  if (found != end) ranges_.erase(found);
 }
 
 DeviceAccess* DeviceRoute::FindRange(uint64_t address, uint64_t bytes) const {
-  for (const Range& range : ranges_) {
-    if (address < range.address || address - range.address >= range.bytes) continue;
-    return bytes <= range.bytes - (address - range.address) ? range.device : nullptr;
-  }
-  return nullptr;
+  auto range = ranges_.upper_bound(address);
+  if (range == ranges_.begin()) return nullptr;
+  --range;
+  const uint64_t offset = address - range->first;
+  const bool inside = offset < range->second.bytes && bytes <= range->second.bytes - offset;
+  return inside ? range->second.device : nullptr;
 }
 
 bool DeviceRoute::Modify(DeviceAccess& device, uint64_t address, uint32_t bytes, Dma::NextFn next,

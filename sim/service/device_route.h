@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <map>
 
 #include "sim/nic/dma.h"
 #include "transport/device_access.h"
@@ -12,7 +12,7 @@ namespace ringpost::sim::service {
 
 class DeviceRoute {
  public:
-  // The device outlives the range. Ranges do not overlap.
+  // The device outlives the range. Ranges are equal, or do not overlap.
   void Allow(uint64_t address, uint64_t bytes, DeviceAccess& device);
   void Forbid(uint64_t address, uint64_t bytes);
 
@@ -40,14 +40,13 @@ class DeviceRoute {
 
  private:
   struct Range {
-    uint64_t address = 0;
     uint64_t bytes = 0;
     DeviceAccess* device = nullptr;
   };
   DeviceAccess* FindRange(uint64_t address, uint64_t bytes) const;
   void SettleNow();
 
-  std::vector<Range> ranges_;
+  std::multimap<uint64_t, Range> ranges_;  // by address
   DeviceAccess* unsettled_ = nullptr;
 };
 

@@ -207,31 +207,32 @@ void AgentClient::Watch(const AnnouncedRing& ring) {
     if (!copy.Ok()) return;
     watched.copy = copy.Value();
   }
-  rings_[ring.record] = watched;
+  rings_[ring.ring] = watched;
+  ring_of_[ring.record] = ring.ring;
 }
 
 void AgentClient::Unwatch(uint64_t record) {
-  const auto found = rings_.find(record);
-  if (found == rings_.end()) return;
+  const auto known = ring_of_.find(record);
+  if (known == ring_of_.end()) return;
+  const auto found = rings_.find(known->second);
   spare_.emplace(uint64_t{found->second.ring.depth} * kBlock, found->second.copy);
   rings_.erase(found);
+  ring_of_.erase(known);
 }
 
 const AgentClient::Watched* AgentClient::RingAt(uint64_t address, uint64_t size) const {
-  for (const auto& [record, watched] : rings_) {
-    const uint64_t bytes = uint64_t{watched.ring.depth} * kBlock;
-    const bool inside = address >= watched.ring.ring && address - watched.ring.ring < bytes;
-    if (inside && size <= bytes - (address - watched.ring.ring)) {
-      return watched.follows ? &watched : nullptr;
-    }
-  }
-  return nullptr;
+  auto found = rings_.upper_bound(address);
+  if (found == rings_.begin()) return nullptr;
+  const Watched& watched = (--found)->second;
+  const uint64_t bytes = uint64_t{watched.ring.depth} * kBlock;
+  const uint64_t offset = address - watched.ring.ring;
+  return watched.follows && offset < bytes && size <= bytes - offset ? &watched : nullptr;
 }
 
 bool AgentClient::ReadRecord(uint64_t address, uint32_t* word) {
-  const auto found = rings_.find(address);
-  if (found == rings_.end()) return Read(address, word, sizeof(*word));
-  Watched& watched = found->second;
+  const auto known = ring_of_.find(address);
+  if (known == ring_of_.end()) return Read(address, word, sizeof(*word));
+  Watched& watched = rings_.at(known->second);
   const uint64_t number = Post(AgentOp::kReadRecord, address, sizeof(*word),
                                {Low(watched.ring.ring), High(watched.ring.ring), Low(watched.copy),
                                 High(watched.copy), watched.ring.depth, watched.last});

@@ -77,7 +77,8 @@ class AgentClient final : public DeviceAccess {
 
   const std::unique_ptr<AgentRuntime> runtime_;
   AgentMailbox& mailbox_;
-  std::map<uint64_t, Watched> rings_;        // by record
+  std::map<uint64_t, Watched> rings_;        // by the address of their blocks
+  std::map<uint64_t, uint64_t> ring_of_;     // by record
   std::multimap<uint64_t, uint64_t> spare_;  // copies that are free, by bytes
   uint64_t posted_ = 0;
   Clock::time_point last_post_{};
