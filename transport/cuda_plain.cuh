@@ -1,5 +1,6 @@
 // cuda_plain.cuh: what CudaPort does without an instruction of its own, on top of `Derived`, which
-// is CudaPort: it stores one segment, loads one word of a CQE and reads the clock.
+// is CudaPort: it stores one segment, loads one word of a CQE, reads the clock and lets the other
+// lanes run.
 #pragma once
 
 #include <cstdint>
@@ -67,10 +68,13 @@ class CudaPlain {
   HOST_DEVICE void Expect(Ref<uint64_t>, uint64_t) {}
   HOST_DEVICE void ExpectCqe(uint64_t, uint32_t, uint64_t, uint64_t) {}
 
-  // No sleep: its granularity is above the latency that is waited for. The clock is read once in
-  // 64 turns, as that costs as much as a turn.
+  // A lane that spins may wait for another lane of its warp, say for the one that will ring; that
+  // one must run meanwhile. The compiler makes most waiting loops let go of the warp, not all:
+  // sleeping does. Once in 8 turns, and for the shortest time, so that what is waited for is not
+  // seen late. The clock is read once in 64 turns, as that costs as much as a turn.
   HOST_DEVICE bool Relax(uint64_t deadline) {
-    if ((++turns_ & 63) != 0) return true;
+    if ((++turns_ & 7) == 0) Derived::LetOtherLanesRun();
+    if ((turns_ & 63) != 0) return true;
     return Derived::Now() < deadline;
   }
 

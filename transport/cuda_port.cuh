@@ -1,8 +1,7 @@
 // cuda_port.cuh: CudaPort, the Port of a GPU thread.
 //
 // Blocks are one-dimensional; the warp is those of its 32 lanes that the block has. Order and scope
-// of an access become the PTX qualifiers of the same names. All PTX of this project is here. Words
-// are in global memory of this GPU, of another one, or in host memory mapped for the device.
+// become PTX's qualifiers. All PTX is here. Words are in memory of a GPU, or host memory mapped.
 //
 //   CudaPort port;
 //   Endpoint<CudaPort, PerThread, OrderGpuFence> endpoint(port, table);
@@ -121,7 +120,7 @@ class CudaPort : public CudaPlain<CudaPort> {
     }
   }
 
-  // Orders the accesses of the warp's lanes before it before those of all its lanes after it.
+  // Orders accesses of the warp's lanes before it before those of all its lanes after it.
   HOST_DEVICE void SyncWarp() { RINGPOST_PTX("bar.warp.sync %0;" ::"r"(WarpMask()) : "memory"); }
 
   HOST_DEVICE uint64_t Shuffle([[maybe_unused]] uint64_t value, [[maybe_unused]] uint32_t source) {
@@ -177,6 +176,7 @@ class CudaPort : public CudaPlain<CudaPort> {
     return nanoseconds * 1000;
   }
 
+  static HOST_DEVICE void LetOtherLanesRun() { RINGPOST_PTX("nanosleep.u32 20;" ::: "memory"); }
   // For CudaPlain. Weak: a release or a fence after it makes the segment visible.
   static HOST_DEVICE void StoreSegment([[maybe_unused]] uint64_t address,
                                        [[maybe_unused]] const abi::Segment& segment) {

@@ -8,14 +8,19 @@ constexpr uint32_t kRingCells = 1 << 13;
 }  // namespace
 
 Result<std::unique_ptr<LiveFabric>> LiveFabric::Make(uint32_t nics, LiveNicOptions options) {
+  return Make(std::vector<LiveNicOptions>(nics, options));
+}
+
+Result<std::unique_ptr<LiveFabric>> LiveFabric::Make(std::vector<LiveNicOptions> nics) {
   auto segment = sim::service::FabricSegment::InProcess(kRingCells);
   if (!segment.Ok()) return Error{segment.Message()};
   std::unique_ptr<LiveFabric> fabric(new LiveFabric());
   fabric->segment_ = std::move(segment.Value());
-  options.gpu_is_host = true;
-  for (uint32_t i = 0; i < nics; ++i) {
-    options.device = "live" + std::to_string(i);
-    options.lid = static_cast<uint16_t>(i + 1);
+  for (LiveNicOptions& options : nics) {
+    const size_t number = fabric->nics_.size();
+    options.gpu_is_host = !options.gpu_kernels;
+    options.device = "live" + std::to_string(number);
+    options.lid = static_cast<uint16_t>(number + 1);
     auto nic = LiveNic::Open(*fabric->segment_, options);
     if (!nic.Ok()) return Error{nic.Message()};
     fabric->nics_.push_back(std::move(nic.Value()));

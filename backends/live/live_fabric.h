@@ -15,7 +15,10 @@ namespace ringpost {
 
 class LiveFabric {
  public:
-  // The LID of NIC i is i + 1, whatever `options` say. Placement::kGpu is host memory here.
+  // A NIC for each of these. The LID of NIC i is i + 1, whatever they say. Placement::kGpu is host
+  // memory here, unless they say that threads of a GPU post.
+  static Result<std::unique_ptr<LiveFabric>> Make(std::vector<LiveNicOptions> nics);
+  // Of equal ones.
   static Result<std::unique_ptr<LiveFabric>> Make(uint32_t nics, LiveNicOptions options = {});
 
   LiveNic& nic(uint32_t i) { return *nics_[i]; }

@@ -10,6 +10,7 @@
 #include "sim/service/segment_port.h"
 #include "transport/abi/cqe.h"
 #include "transport/abi/doorbell.h"
+#include "transport/abi/wqe.h"
 #include "transport/memory/host_memory.h"
 
 namespace ringpost {
@@ -18,14 +19,7 @@ namespace {
 using sim::service::DeviceInfo;
 using sim::service::NicLoop;
 
-constexpr uint64_t kLine = 64;
 constexpr uint64_t kMaxAllocation = 1ull << 40;
-
-// What a QP has in one allocation: its UAR page, a line for each word, the rings.
-constexpr uint64_t kRecordAt = abi::kUarPageBytes;
-constexpr uint64_t kCqAt = kRecordAt + kLine;
-constexpr uint64_t kWordsAt = kCqAt + kLine;
-constexpr uint64_t kRingAt = 2 * abi::kUarPageBytes;
 
 constexpr uint8_t kUdpSlot = 1;  // a NIC over UDP has its GID for itself
 
@@ -92,6 +86,11 @@ Result<std::unique_ptr<LiveNic>> LiveNic::Start(std::unique_ptr<sim::service::Pa
   auto own = options.memory == nullptr ? std::make_unique<HostMemory>() : nullptr;
   MemoryProvider* memory = options.memory == nullptr ? own.get() : options.memory;
   std::unique_ptr<LiveNic> nic(new LiveNic(options, memory, std::move(own)));
+  if (options.gpu_kernels && options.reach_gpu) {
+    auto reached = options.reach_gpu();
+    if (!reached.Ok()) return Error{reached.Message()};
+    nic->gpu_ = std::move(reached.Value());
+  }
   nic->service_ = std::move(service.Value());
   const Result<bool> called =
       nic->service_->Call([&](NicLoop& loop) { nic->pd_ = loop.Function().Keys().AllocatePd(); });
@@ -114,25 +113,50 @@ LiveNic::LiveNic(const LiveNicOptions& options, MemoryProvider* memory,
 
 LiveNic::~LiveNic() = default;
 
-Result<Allocation> LiveNic::TakeMemory(Placement placement, uint64_t bytes) {
-  if (options_.gpu_is_host) placement = Placement::kHost;
-  return memory_.Allocate(placement, bytes);
+Placement LiveNic::PlaceOf(Placement placement) const {
+  return options_.gpu_is_host ? Placement::kHost : placement;
 }
 
 Result<RegisteredMemory> LiveNic::Allocate(Placement placement, uint64_t bytes) {
   if (bytes == 0 || bytes > kMaxAllocation) {
     return Error{fmt::format("cannot allocate {} bytes; give 1 byte to 1 TiB", bytes)};
   }
-  const Result<Allocation> memory = TakeMemory(placement, bytes);
+  const std::string refusal = Unreachable(placement);
+  if (!refusal.empty()) return Error{refusal};
+  const Result<Allocation> memory = memory_.Allocate(PlaceOf(placement), bytes);
   if (!memory.Ok()) return Error{memory.Message()};
-  return Register(memory.Value().address, bytes);
+  return RegisterAt(memory.Value().address, bytes, placement);
+}
+
+std::string LiveNic::Unreachable(Placement placement) const {
+  if (!ThroughGpu(placement) || gpu_ != nullptr) return {};
+  return "this NIC has no way to GPU memory; place queues and payload in host memory";
+}
+
+void LiveNic::Allow(NicLoop& loop, uint64_t address, uint64_t bytes, Placement placement) {
+  if (ThroughGpu(placement)) {
+    loop.Memory().Devices().Allow(address, bytes, *gpu_);
+  } else {
+    loop.Memory().Allow(address, bytes);
+  }
+}
+
+// Of the two, the one that knows the range.
+void LiveNic::Forbid(NicLoop& loop, uint64_t address, uint64_t bytes) {
+  loop.Memory().Devices().Forbid(address, bytes);
+  loop.Memory().Forbid(address, bytes);
 }
 
 Result<RegisteredMemory> LiveNic::Register(uint64_t address, uint64_t bytes) {
+  return RegisterAt(address, bytes, Placement::kHost);
+}
+
+Result<RegisteredMemory> LiveNic::RegisterAt(uint64_t address, uint64_t bytes,
+                                             Placement placement) {
   uint32_t key = 0;
   const Result<bool> called = service_->Call([&](NicLoop& loop) {
     key = loop.Function().Keys().Register({address, address, bytes, pd_, sim::kAllRights});
-    if (key != 0) loop.Memory().Allow(address, bytes);
+    if (key != 0) Allow(loop, address, bytes, placement);
   });
   if (key == 0) return Either(called, "an impossible range, or no memory key is left on this NIC");
   return RegisteredMemory{address, bytes, key, key};
@@ -142,25 +166,31 @@ Result<bool> LiveNic::Deregister(const RegisteredMemory& memory) {
   bool done = false;
   const Result<bool> called = service_->Call([&](NicLoop& loop) {
     done = loop.Function().Keys().Deregister(memory.lkey);
-    if (done) loop.Memory().Forbid(memory.address, memory.bytes);
+    if (done) Forbid(loop, memory.address, memory.bytes);
   });
   if (!done) return Either(called, fmt::format("there is no key {:#x}", memory.lkey));
   return true;
 }
 
 Result<QpAddress> LiveNic::CreateQp(const QpSpec& spec) {
-  std::string refusal =
-      RefusalOf(spec, {.blueflame = options_.gpu_is_host || spec.placement == Placement::kHost,
-                       .record_free = false});
+  const bool of_cpu =
+      options_.gpu_is_host || (!options_.gpu_kernels && spec.placement == Placement::kHost);
+  std::string refusal = RefusalOf(spec, {.blueflame = of_cpu, .record_free = false});
+  if (refusal.empty()) refusal = Unreachable(spec.placement);
+  if (refusal.empty() && spec.doorbell == DoorbellMode::kCpu && ThroughGpu(spec.placement)) {
+    refusal = "doorbell cpu needs queues in host memory: a host thread writes the record";
+  }
   if (!refusal.empty()) return Error{refusal};
   Qp qp;
   qp.views = ViewsOf(spec, options_.nic.limits.message_bytes);
-  refusal = Place(spec, qp);
+  QpSpec placed = spec;
+  placed.placement = PlaceOf(spec.placement);
+  const KernelsOf kernels = options_.gpu_kernels ? KernelsOf::kGpu : KernelsOf::kHost;
+  refusal = PlaceQueues(memory_, kernels, placed, qp.views, qp.memory);
   if (!refusal.empty()) return Error{refusal};
   const Result<bool> called = service_->Call([&](NicLoop& loop) { refusal = Make(loop, qp); });
   if (!called.Ok() || !refusal.empty()) {
-    memory_.Free(qp.memory);
-    if (qp.producer.bytes != 0) memory_.Free(qp.producer);
+    FreeQueues(memory_, qp.memory);
     return Either(called, refusal);
   }
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -169,62 +199,10 @@ Result<QpAddress> LiveNic::CreateQp(const QpSpec& spec) {
   return QpAddress{options_.lid, qp.objects.qp, qp.objects.dct};
 }
 
-// Gives the QP its memory and everything its place in there.
-std::string LiveNic::Place(const QpSpec& spec, Qp& qp) {
-  ReceiveView& receive = qp.views.receive;
-  const uint64_t ring = uint64_t{spec.depth_wqebbs} * abi::kWqebbBytes;
-  const uint64_t receive_cq = uint64_t{receive.depth} * abi::kCqeBytes;
-  const Result<Allocation> memory =
-      TakeMemory(spec.placement, kRingAt + ring + receive_cq + ReceiveRingBytes(spec));
-  if (!memory.Ok()) return memory.Message();
-  qp.memory = memory.Value();
-  const uint64_t base = qp.memory.address;
-  QpView& view = qp.views.send;
-  view.sq = base + kRingAt;
-  view.record = base + kRecordAt;
-  view.cq = base + kCqAt;
-  view.doorbell = base + abi::kUarDoorbellOffset;
-  view.reserved = {base + kWordsAt};
-  view.ready = {base + kWordsAt + kLine};
-  view.published = {base + kWordsAt + 2 * kLine};
-  view.completed = {base + kWordsAt + 3 * kLine};
-  receive.posted = {base + kWordsAt + 4 * kLine};
-  receive.taken = {base + kWordsAt + 5 * kLine};
-  view.sink = base + kWordsAt + 6 * kLine;
-  view.ringing = {base + kWordsAt + 8 * kLine};
-  view.blueflame = {base + kWordsAt + 9 * kLine};
-  if (spec.doorbell == DoorbellMode::kCpu) {
-    // A host thread reads it, wherever the queues are.
-    const Result<Allocation> producer = TakeMemory(Placement::kHost, kLine);
-    if (!producer.Ok()) {
-      memory_.Free(qp.memory);
-      return producer.Message();
-    }
-    qp.producer = producer.Value();
-    view.producer = {qp.producer.address};
-  }
-  receive.record =
-      receive.linked != 0 ? base + kWordsAt + 7 * kLine : view.record + abi::kRecordReceiveOffset;
-  receive.cq = base + kRingAt + ring;
-  receive.ring = receive.cq + receive_cq;
-  // Software fills a CQ before the NIC may write it: an entry that is not there reads invalid.
-  for (const auto& [cq, bytes] :
-       {std::pair{view.cq, uint64_t{abi::kCqeBytes}}, std::pair{receive.cq, receive_cq}}) {
-    const std::string invalid(bytes, static_cast<char>(abi::kCqeInitialOpOwn));
-    const Result<bool> filled =
-        memory_.Copy(cq, reinterpret_cast<uint64_t>(invalid.data()), invalid.size());
-    if (filled.Ok()) continue;
-    memory_.Free(qp.memory);
-    if (qp.producer.bytes != 0) memory_.Free(qp.producer);
-    return filled.Message();
-  }
-  return {};
-}
-
 // On the NIC's thread.
 std::string LiveNic::Make(NicLoop& loop, Qp& qp) {
   sim::Rnic& function = loop.Function();
-  const uint64_t page = qp.memory.address;
+  const uint64_t page = qp.memory.page;
   QpView& view = qp.views.send;
   view.sink_lkey = function.Keys().Register(
       {view.sink, view.sink, sizeof(uint64_t), pd_, sim::kMayWriteLocally});
@@ -236,10 +214,13 @@ std::string LiveNic::Make(NicLoop& loop, Qp& qp) {
       },
       [&](const sim::RnicQpConfig& config) { return loop.CreateQp(config, page); }};
   const std::string refusal = MakeObjects(make, pd_, qp.views, qp.objects);
-  if (refusal.empty()) {
-    loop.Memory().Allow(page, qp.memory.bytes);
-  } else {
+  if (!refusal.empty()) {
     Destroy(loop, qp);
+    return refusal;
+  }
+  Allow(loop, qp.memory.queues, qp.memory.queue_bytes, qp.memory.placement);
+  if (ThroughGpu(qp.memory.placement)) {
+    gpu_->Watch({view.record + abi::kRecordSendOffset, view.sq, view.depth});
   }
   return refusal;
 }
@@ -263,12 +244,12 @@ Result<bool> LiveNic::DestroyQp(const QpAddress& local) {
   bells_.Remove(local.qpn);
   const Result<bool> called = service_->Call([&](NicLoop& loop) {
     Destroy(loop, qp);
-    loop.Memory().Forbid(qp.memory.address, qp.memory.bytes);
+    if (gpu_ != nullptr) gpu_->Unwatch(qp.views.send.record + abi::kRecordSendOffset);
+    Forbid(loop, qp.memory.queues, qp.memory.queue_bytes);
   });
   if (!called.Ok()) return Error{called.Message()};
   qps_.erase(found);
-  memory_.Free(qp.memory);
-  if (qp.producer.bytes != 0) memory_.Free(qp.producer);
+  FreeQueues(memory_, qp.memory);
   return true;
 }
 

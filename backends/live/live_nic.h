@@ -17,12 +17,14 @@
 #include <string>
 
 #include "backends/host_doorbells.h"
+#include "backends/live/queue_memory.h"
 #include "backends/qp_objects.h"
 #include "backends/real_time_nic.h"
 #include "sim/nic/qp_states.h"
 #include "sim/service/fabric_segment.h"
 #include "sim/service/nic_service.h"
 #include "sim/service/udp_port.h"
+#include "transport/device_access.h"
 #include "transport/memory.h"
 #include "transport/nic.h"
 
@@ -37,6 +39,12 @@ struct LiveNicOptions {
   MemoryProvider* memory = nullptr;
   // Placement::kGpu gets host memory: for kernels that are host threads.
   bool gpu_is_host = false;
+  // Threads of a GPU post, whose memory is that of `memory`: the words that they alone use lie
+  // there. Host memory of `memory` is mapped for them.
+  bool gpu_kernels = false;
+  // How the NIC's thread reaches GPU memory; none: with `gpu_kernels` everything that the NIC
+  // touches must be in host memory. Called once.
+  std::function<Result<std::unique_ptr<DeviceAccess>>()> reach_gpu = {};
   // What Connect() brings QPs up with, where it is not what sim::UsualAttributes says: PSNs and
   // timers, as other stacks choose them. Runs on the NIC's thread.
   std::function<void(sim::QpAttributes&)> adjust = {};
@@ -75,7 +83,7 @@ class LiveNic final : public RealTimeNic {
   Result<QpView> View(const QpAddress& local) const override;
   Result<ReceiveView> Receives(const QpAddress& local) const override;
 
-  // Memory of the caller's, until Deregister(); the key is lkey and rkey.
+  // Host memory of the caller's, until Deregister(); the key is lkey and rkey.
   Result<RegisteredMemory> Register(uint64_t address, uint64_t bytes);
   Result<bool> Deregister(const RegisteredMemory& memory);
   Result<bool> DestroyQp(const QpAddress& local);
@@ -98,16 +106,22 @@ class LiveNic final : public RealTimeNic {
   struct Qp {
     QpViews views;
     QpObjects objects;
-    Allocation memory;
-    Allocation producer;  // doorbell mode cpu
+    QueueMemory memory;
   };
 
   LiveNic(const LiveNicOptions& options, MemoryProvider* memory,
           std::unique_ptr<MemoryProvider> own_memory);
   static Result<std::unique_ptr<LiveNic>> Start(std::unique_ptr<sim::service::PacketPort> port,
                                                 uint8_t slot, const LiveNicOptions& options);
-  Result<Allocation> TakeMemory(Placement placement, uint64_t bytes);
-  std::string Place(const QpSpec& spec, Qp& qp);
+  Placement PlaceOf(Placement placement) const;
+  // Whether the NIC's thread goes through the GPU to what is placed there.
+  bool ThroughGpu(Placement placement) const {
+    return options_.gpu_kernels && PlaceOf(placement) == Placement::kGpu;
+  }
+  std::string Unreachable(Placement placement) const;
+  Result<RegisteredMemory> RegisterAt(uint64_t address, uint64_t bytes, Placement placement);
+  void Allow(sim::service::NicLoop& loop, uint64_t address, uint64_t bytes, Placement placement);
+  void Forbid(sim::service::NicLoop& loop, uint64_t address, uint64_t bytes);
   std::string Make(sim::service::NicLoop& loop, Qp& qp);
   static void Destroy(sim::service::NicLoop& loop, const Qp& qp);
   Result<Qp> Find(const QpAddress& local) const;
@@ -122,7 +136,8 @@ class LiveNic final : public RealTimeNic {
   UdpNicSpec udp_spec_;
   mutable std::mutex mutex_;
   std::map<uint32_t, Qp> qps_;  // by QPN; guarded by mutex_
-  // Its thread uses memory and fabric.
+  std::unique_ptr<DeviceAccess> gpu_;
+  // Its thread uses memory, GPU and fabric.
   std::unique_ptr<sim::service::NicService> service_;
   HostDoorbells bells_;  // last: its thread uses all of them
 };

@@ -170,6 +170,8 @@ bool NicLoop::ReceiveSome() {
 
 bool NicLoop::AnswerSome() {
   const bool any = !answering_.empty();
+  // An acknowledgement says that the payload is there.
+  if (any) dma_.Devices().Settle();
   for (uint32_t i = 0; i < kLanes && !answering_.empty() && !held_.full; ++i) {
     Lane& lane = *answering_.front();
     answering_.pop_front();

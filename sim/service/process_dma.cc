@@ -124,6 +124,9 @@ bool ProcessDma::Allows(uint64_t address, uint64_t bytes) const {
 }
 
 bool ProcessDma::ReadRecord(uint32_t, uint64_t address, uint32_t* word) {
+  if (DeviceAccess* device = devices_.Find(address, sizeof(*word))) {
+    return device->ReadRecord(address, word);
+  }
   if (address % sizeof(*word) != 0 || !Check(address, sizeof(*word), Use::kRead)) return false;
   // Acquire: orders the record before the WQEs that it announces. Software releases them by its
   // store of the record, or by a fence before it.
@@ -133,6 +136,9 @@ bool ProcessDma::ReadRecord(uint32_t, uint64_t address, uint32_t* word) {
 
 bool ProcessDma::Read(uint32_t, uint64_t address, void* bytes, uint64_t size) {
   if (size == 0) return true;
+  if (DeviceAccess* device = devices_.Find(address, size)) {
+    return device->Read(address, bytes, size);
+  }
   if (!Check(address, size, Use::kRead)) return false;
   InPieces(address, size, [&](auto piece, uint64_t offset) {
     piece = WordAt<decltype(piece)>(address + offset).load(std::memory_order_relaxed);
@@ -143,7 +149,11 @@ bool ProcessDma::Read(uint32_t, uint64_t address, void* bytes, uint64_t size) {
 
 bool ProcessDma::Write(uint32_t, uint64_t address, const void* bytes, uint64_t size) {
   if (size == 0) return true;
+  if (DeviceAccess* device = devices_.Find(address, size)) {
+    return devices_.Write(*device, address, bytes, size);
+  }
   if (!Check(address, size, Use::kWrite)) return false;
+  devices_.Settle();
   InPieces(address, size, [&](auto piece, uint64_t offset) {
     std::memcpy(&piece, static_cast<const uint8_t*>(bytes) + offset, sizeof(piece));
     // Release on the last piece: orders all earlier writes before it. Whoever polls this word, a
@@ -158,13 +168,22 @@ bool ProcessDma::Write(uint32_t, uint64_t address, const void* bytes, uint64_t s
 bool ProcessDma::WriteCqe(uint32_t qpn, uint64_t address, const void* cqe) {
   if (!gate_) [[likely]]
     return StoreCqe(address, cqe);
-  if (address % abi::kCqeBytes != 0 || !Check(address, abi::kCqeBytes, Use::kWrite)) return false;
+  if (address % abi::kCqeBytes != 0) return false;
+  if (devices_.Find(address, abi::kCqeBytes) == nullptr &&
+      !Check(address, abi::kCqeBytes, Use::kWrite)) {
+    return false;
+  }
   gate_(qpn, address, cqe);
   return true;
 }
 
 bool ProcessDma::StoreCqe(uint64_t address, const void* cqe) {
-  if (address % abi::kCqeBytes != 0 || !Check(address, abi::kCqeBytes, Use::kWrite)) return false;
+  if (address % abi::kCqeBytes != 0) return false;
+  if (DeviceAccess* device = devices_.Find(address, abi::kCqeBytes)) {
+    return devices_.Write(*device, address, cqe, abi::kCqeBytes);
+  }
+  if (!Check(address, abi::kCqeBytes, Use::kWrite)) return false;
+  devices_.Settle();
   const auto* bytes = static_cast<const uint8_t*>(cqe);
   const bool stamped = stamps_ && !IsError(bytes);
   uint64_t word = 0;
@@ -182,7 +201,11 @@ bool ProcessDma::StoreCqe(uint64_t address, const void* cqe) {
 
 bool ProcessDma::Modify(uint32_t, uint64_t address, uint32_t bytes, NextFn next,
                         const void* context, uint64_t* original) {
+  if (DeviceAccess* device = devices_.Find(address, bytes)) {
+    return DeviceRoute::Modify(*device, address, bytes, next, context, original);
+  }
   if (!Check(address, bytes, Use::kWrite)) return false;
+  devices_.Settle();
   return bytes == sizeof(uint32_t) ? ModifyWord<uint32_t>(address, next, context, original)
                                    : ModifyWord<uint64_t>(address, next, context, original);
 }

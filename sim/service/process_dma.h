@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/nic/dma.h"
+#include "sim/service/device_route.h"
 #include "sim/service/present_pages.h"
 
 namespace ringpost::sim::service {
@@ -27,6 +28,8 @@ class ProcessDma final : public Dma {
   // fault of the program's, as with registered memory.
   void AllowOnDemand(uint64_t address, uint64_t bytes);
   void ForbidOnDemand(uint64_t address, uint64_t bytes);
+  // Memory of a GPU, say.
+  DeviceRoute& Devices() { return devices_; }
   uint64_t Refused() const { return refused_; }  // accesses to other memory
 
   // From here on CQEs go there, until StoreCqe() writes them.
@@ -67,6 +70,7 @@ class ProcessDma final : public Dma {
   std::vector<Range> merged_;     // sorted, apart from each other
   std::vector<Range> on_demand_;  // as given
   mutable Range last_;            // found last
+  DeviceRoute devices_;
   uint64_t refused_ = 0;
   Gate gate_;
   bool stamps_ = false;

@@ -5,25 +5,10 @@
 #include <boost/test/unit_test.hpp>
 #include <vector>
 
+#include "tests/gpu/needs_gpu.h"
+
 namespace ringpost {
 namespace {
-
-bool HasGpu() {
-  int count = 0;
-  return cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
-}
-
-boost::test_tools::assertion_result NeedsGpu(boost::unit_test::test_unit_id) {
-  boost::test_tools::assertion_result result(HasGpu());
-  result.message() << "there is no GPU";
-  return result;
-}
-
-boost::test_tools::assertion_result NeedsNoGpu(boost::unit_test::test_unit_id) {
-  boost::test_tools::assertion_result result(!HasGpu());
-  result.message() << "there is a GPU";
-  return result;
-}
 
 using boost::unit_test::precondition;
 

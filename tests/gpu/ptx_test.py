@@ -106,6 +106,13 @@ class PutKernelsTest(unittest.TestCase):
             if k.kernel == "PutInlineQuiet":
                 self.assertIn("ld.relaxed.sys.global.L1::no_allocate.b64", k.instructions)
 
+    def test_a_thread_that_waits_lets_the_other_lanes_of_its_warp_run(self):
+        for k in self.each():
+            # Two loads of the CQE make one waiting loop; there are others beside those.
+            loops = k.instructions.count("ld.relaxed.sys.global.L1::no_allocate.b64") // 2
+            self.assertGreater(loops, 0)
+            self.assertGreaterEqual(k.instructions.count("nanosleep.u32"), loops)
+
 
 if __name__ == "__main__":
     case_report.main()

@@ -20,6 +20,7 @@ _BELOW_TOOLS = _TRANSPORT | _SIM | _BACKENDS | {"configs", "workloads"}
 
 # Words that all sides share; everything may use them as it may use the byte contract.
 _SHARED_FILES = (
+    "transport/device_access.h",
     "transport/host_device.h",
     "transport/order.h",
     "transport/result.h",

@@ -41,6 +41,19 @@ Result<GetHandle> FindGetHandle() {
   return reinterpret_cast<GetHandle>(function);
 }
 
+// Runs `work(stream)` on a stream of its own and waits for that alone: kernels that run meanwhile,
+// an agent's or the program's, hold nothing up.
+template <class Work>
+cudaError_t OnOwnStream(Work&& work) {
+  cudaStream_t stream = nullptr;
+  cudaError_t result = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  if (result != cudaSuccess) return result;
+  result = work(stream);
+  if (result == cudaSuccess) result = cudaStreamSynchronize(stream);
+  cudaStreamDestroy(stream);
+  return result;
+}
+
 // Zeroed memory, or null.
 cudaError_t AllocateZeroed(Placement placement, uint64_t bytes, void** memory) {
   if (placement == Placement::kHost) {
@@ -51,8 +64,8 @@ cudaError_t AllocateZeroed(Placement placement, uint64_t bytes, void** memory) {
   }
   cudaError_t result = cudaMalloc(memory, bytes);
   if (result != cudaSuccess) return result;
-  result = cudaMemset(*memory, 0, bytes);
-  if (result == cudaSuccess) result = cudaDeviceSynchronize();
+  result =
+      OnOwnStream([&](cudaStream_t stream) { return cudaMemsetAsync(*memory, 0, bytes, stream); });
   if (result != cudaSuccess) cudaFree(*memory);
   return result;
 }
@@ -126,11 +139,11 @@ Result<int> CudaMemory::ExportDmaBuf(const Allocation& allocation) {
 Result<bool> CudaMemory::Copy(uint64_t to, uint64_t from, uint64_t bytes) {
   cudaError_t result = cudaSetDevice(device_);
   if (result == cudaSuccess) {
-    result = cudaMemcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes,
-                        cudaMemcpyDefault);
+    result = OnOwnStream([&](cudaStream_t stream) {
+      return cudaMemcpyAsync(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from),
+                             bytes, cudaMemcpyDefault, stream);
+    });
   }
-  // A copy between two places on the device may return before it is done.
-  if (result == cudaSuccess) result = cudaDeviceSynchronize();
   if (result != cudaSuccess) return Failed("cudaMemcpy", result);
   return true;
 }

@@ -1,0 +1,164 @@
+// put_vs_bare: what this library's put adds to the stores and fences that every put must have.
+//
+//   bazel run //bench/gpu:put_vs_bare
+//
+// Both store the same bytes of the same WQE, into a ring in GPU memory with a doorbell in pinned
+// host memory, with the same fences; the bare kernel keeps its index in a register, and asks
+// nobody whether there is room. The CQ counts as having completed everything: no thread waits.
+#include <algorithm>
+#include <cstdio>
+
+#include "bench/gpu/measure.cuh"
+#include "transport/abi/inline_payload.h"
+#include "transport/endpoint.h"
+#include "transport/publication/batched.h"
+#include "transport/publication/per_thread.h"
+
+namespace ringpost::bench {
+namespace {
+
+constexpr uint32_t kDepth = 4096;
+
+struct Queue {
+  QpView qp;
+  RemoteSpan target;
+};
+
+struct OnQueue {
+  Queue bench;
+  // Makes room, and leaves no store outstanding.
+  __device__ void Prepare(CudaPort& port, uint32_t) const {
+    const uint64_t reserved = port.Load<Order::kRelaxed, Scope::kThread>(bench.qp.reserved);
+    port.Store<Order::kRelaxed, Scope::kThread>(bench.qp.completed, reserved);
+    port.Fence<Order::kSeqCst, Scope::kSystem>(bench.qp);
+  }
+};
+
+// `Puts` puts, a doorbell for each `Batch`, as the library does them.
+template <class Publication, class Ordering, uint32_t Batch, uint32_t Puts>
+struct OurPuts : OnQueue {
+  static constexpr uint32_t kSteps = Puts;
+  __device__ uint64_t Run(CudaPort& port, uint32_t repetition) const {
+    const QpTable table{&bench.qp, 1, 0, 1, 0};
+    Endpoint<CudaPort, Publication, Ordering> endpoint(port, table);
+    uint64_t value = repetition;
+    Posted posted;
+    for (uint32_t i = 0; i < Puts; ++i, ++value) {
+      posted = endpoint.PutInline(bench.target, &value, sizeof(value));
+    }
+    return posted.confirmed;
+  }
+};
+
+// The same stores and fences, and nothing else.
+template <class Ordering, uint32_t Batch, uint32_t Puts>
+struct BarePuts : OnQueue {
+  static constexpr uint32_t kSteps = Puts;
+  __device__ uint64_t Run(CudaPort& port, uint32_t repetition) const {
+    const QpView& qp = bench.qp;
+    uint64_t index = uint64_t{repetition} * Puts;
+    uint64_t value = repetition;
+    for (uint32_t i = 0; i < Puts; ++i, ++value) {
+      const bool rings = (i + 1) % Batch == 0;
+      abi::Segment wqe[3];
+      wqe[0] = abi::ControlSegmentOf(abi::Opcode::kRdmaWrite, index, qp.qpn, 3,
+                                     rings ? abi::kCqeAlways : abi::kCqeOnError);
+      wqe[1] = abi::RemoteAddressOf(bench.target.address, bench.target.rkey);
+      abi::PackInline(wqe + 2, &value, sizeof(value));
+      const uint64_t slot = qp.sq + (index & (kDepth - 1)) * abi::kWqebbBytes;
+#pragma unroll
+      for (uint32_t part = 0; part < 3; ++part) {
+        CudaPort::StoreSegment(slot + part * abi::kSegmentBytes, wqe[part]);
+      }
+      ++index;
+      if (!rings) continue;
+      Ordering::Release(port, qp);
+      Ordering::StoreRecord(port, qp, static_cast<uint32_t>(index & 0xffff));
+      Ordering::Ring(port, qp, abi::ProducerDoorbell(index & 0xffff, qp.qpn));
+    }
+    return index;
+  }
+};
+
+uint64_t Memory(size_t bytes, bool pinned) {
+  void* memory = nullptr;
+  if (pinned) {
+    CheckCuda(cudaHostAlloc(&memory, bytes, cudaHostAllocMapped), "cudaHostAlloc");
+  } else {
+    CheckCuda(cudaMalloc(&memory, bytes), "cudaMalloc");
+  }
+  CheckCuda(cudaMemset(memory, 0, bytes), "cudaMemset");
+  CheckCuda(cudaDeviceSynchronize(), "cudaMemset");
+  return reinterpret_cast<uint64_t>(memory);
+}
+
+Queue MakeQueue(uint32_t batch) {
+  Queue queue;
+  QpView& qp = queue.qp;
+  qp.depth = kDepth;
+  qp.batch = batch;
+  qp.qpn = 0x42;
+  qp.timeout_ps = 1'000'000'000;
+  qp.sq = Memory(size_t{kDepth} * abi::kWqebbBytes, false);
+  qp.record = Memory(128, false);
+  qp.cq = Memory(128, false);
+  qp.doorbell = Memory(4096, true);
+  const uint64_t words = Memory(512, false);
+  qp.reserved = {words};
+  qp.ready = {words + 128};
+  qp.published = {words + 256};
+  qp.completed = {words + 384};
+  queue.target = {0x7f0000001000, 0x1234};
+  return queue;
+}
+
+double NsOf(const Measured& measured, double clock_cost, uint32_t steps) {
+  return 1e3 * (measured.median - clock_cost) / steps / measured.clock_mhz;
+}
+
+struct Nothing : OnQueue {
+  __device__ uint64_t Run(CudaPort&, uint32_t) const { return 0; }
+};
+
+// Best of several, in turn, so that a disturbance of the machine strikes neither side alone.
+template <class Ours, class Bare>
+void Compare(const char* what, const char* ordering, uint32_t batch) {
+  const Queue queue = MakeQueue(batch);
+  double ours = 1e9, bare = 1e9, mhz = 0;
+  for (int i = 0; i < 7; ++i) {
+    const double clock = Measure(Nothing{{queue}}, 1).median;
+    const Measured a = Measure(Ours{{queue}}, 1);
+    const Measured b = Measure(Bare{{queue}}, 1);
+    ours = std::min(ours, NsOf(a, clock, Ours::kSteps));
+    bare = std::min(bare, NsOf(b, clock, Bare::kSteps));
+    mhz = b.clock_mhz;
+  }
+  std::printf(
+      "%-22s %-15s ours %7.1f ns (%6.3f M/s)  bare %7.1f ns (%6.3f M/s)  ours/bare %5.3f"
+      "  (SM %.0f MHz)\n",
+      what, ordering, ours, 1e3 / ours, bare, 1e3 / bare, ours / bare, mhz);
+}
+
+template <class Ordering>
+void CompareAll() {
+  const char* name = Ordering::kName;
+  Compare<OurPuts<PerThread, Ordering, 1, 1>, BarePuts<Ordering, 1, 1>>("issue, alone", name, 1);
+  Compare<OurPuts<PerThread, Ordering, 1, 64>, BarePuts<Ordering, 1, 64>>("1 WQE a doorbell", name,
+                                                                          1);
+  Compare<OurPuts<Batched, Ordering, 16, 64>, BarePuts<Ordering, 16, 64>>("16 WQEs a doorbell",
+                                                                          name, 16);
+}
+
+}  // namespace
+}  // namespace ringpost::bench
+
+int main() {
+  using namespace ringpost;
+  bench::SpinKernel<<<1, 1>>>(400'000'000);
+  bench::CompareAll<OrderGpuFence>();
+  bench::CompareAll<OrderGpuRelease>();
+  bench::CompareAll<OrderThreadfence>();
+  bench::CompareAll<OrderSystemRelease>();
+  bench::CompareAll<OrderSystemFence>();
+  return 0;
+}

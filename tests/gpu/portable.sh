@@ -1,0 +1,41 @@
+#!/bin/bash
+# Gathers what runs on a GPU into one folder, for a machine that has neither Bazel nor the libraries:
+# it needs the driver, glibc 2.36 or newer, and Python 3.
+#
+#   tests/gpu/portable.sh FOLDER          here: builds with --config=portable, no GPU is needed
+#   FOLDER/run [--out FOLDER] [--tests]   there: tests, then measurements
+set -euo pipefail
+most_mib=60
+
+if [ $# -ne 1 ]; then
+  echo "usage: tests/gpu/portable.sh FOLDER" >&2
+  exit 2
+fi
+folder=$(realpath -m "$1")
+cd "$(dirname "$0")/../.."
+
+tests=(cuda_memory_test live_test)
+measurements=(put_vs_bare memory_routes live_put)
+bazel build --config=portable "${tests[@]/#/"//tests/gpu:"}" "${measurements[@]/#/"//bench/gpu:"}"
+built=$(bazel info --config=portable bazel-bin)
+
+rm -rf "$folder"
+mkdir -p "$folder/tests" "$folder/bench"
+cp "${tests[@]/#/"$built/tests/gpu/"}" "$folder/tests"
+cp "${measurements[@]/#/"$built/bench/gpu/"}" "$folder/bench"
+cp tests/run.py "$folder/cases.py"
+cp tests/gpu/portable_run.py "$folder/run"
+git describe --always --dirty >"$folder/commit"
+
+missing=$(ldd "$folder"/tests/* "$folder"/bench/* | grep "=>" | grep -vE "lib(c|m)\.so" || true)
+if [ -n "$missing" ]; then
+  echo "portable.sh: these libraries are not on a bare machine:" >&2
+  echo "$missing" | sort -u >&2
+  exit 1
+fi
+mib=$(du -sm "$folder" | cut -f1)
+if [ "$mib" -gt "$most_mib" ]; then
+  echo "portable.sh: $folder has $mib MiB; $most_mib at most" >&2
+  exit 1
+fi
+echo "$folder: $mib MiB; run $folder/run on a machine with a GPU"
