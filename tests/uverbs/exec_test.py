@@ -1,6 +1,5 @@
 """`ringpost exec` runs unmodified programs of Debian's on the virtual ConnectX."""
 
-import shutil
 import subprocess
 import tempfile
 import unittest
@@ -9,11 +8,6 @@ from tests import case_report
 from tests.uverbs import pair, perftest_matrix
 
 FIRST_PORT = 21000
-
-
-def needs(program, package):
-    return unittest.skipIf(shutil.which(program) is None,
-                           f"{program} is not there: apt-get install {package}")
 
 
 class Exec(unittest.TestCase):
@@ -48,7 +42,7 @@ class Exec(unittest.TestCase):
                 run = self.run_exec("--config", file.name, "--", "true")
             self.one_line(run, 2, file.name + ":1:", key)
 
-    @needs("ibv_devinfo", "ibverbs-utils")
+    @pair.needs("ibv_devinfo", "ibverbs-utils")
     def test_devices_are_listed_as_they_are_configured(self):
         for link, layer in [("infiniband", "InfiniBand"), ("ethernet", "Ethernet")]:
             run = self.run_exec("--set=exec.devices=2", f"--set=exec.link={link}",
@@ -59,7 +53,7 @@ class Exec(unittest.TestCase):
                 self.assertIn(part, run.stdout)
 
 
-@needs("ibv_rc_pingpong", "ibverbs-utils")
+@pair.needs("ibv_rc_pingpong", "ibverbs-utils")
 class Pingpong(unittest.TestCase):
     def check(self, name, port):
         for number, options in enumerate([[], ["-e"]]):
@@ -84,7 +78,7 @@ class Pingpong(unittest.TestCase):
         self.assertTrue(both.ok(), both.said())
 
 
-@needs("ib_write_bw", "perftest")
+@pair.needs("ib_write_bw", "perftest")
 class Perftest(unittest.TestCase):
     def test_runs_or_refuses_by_itself_a_part_of_the_matrix(self):
         tally = perftest_matrix.run(perftest_matrix.quick(), FIRST_PORT + 100)

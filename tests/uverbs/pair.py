@@ -1,8 +1,10 @@
 """Two unmodified programs, a server and its client, on one virtual fabric."""
 
 import os
+import shutil
 import subprocess
 import time
+import unittest
 import uuid
 
 PROGRAM = os.path.abspath("tools/ringpost/ringpost")
@@ -14,6 +16,11 @@ def exec_command(fabric, *program, link="infiniband"):
     """`ringpost exec` of a program; all that name a fabric reach each other."""
     return [PROGRAM, "exec", f"--set=exec.fabric={fabric}", f"--set=exec.link={link}", "--",
             *program]
+
+
+def needs(program, package):
+    return unittest.skipIf(shutil.which(program) is None,
+                           f"{program} is not there: apt-get install {package}")
 
 
 def new_fabric():
@@ -32,12 +39,16 @@ def _is_listening(port):
 
 
 class Pair:
-    """What became of the two: exit statuses, and all that they printed."""
+    """What became of the two: exit statuses, and all that they printed.
 
-    def __init__(self, port, program, arguments, link="infiniband"):
+    `port_options`: how the server is told its TCP port, and how the client is."""
+
+    def __init__(self, port, program, arguments, link="infiniband", environment=None,
+                 port_options=("-p", "-p")):
         fabric = new_fabric()
-        words = [program, *arguments, "-p", str(port)]
-        options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8"}
+        words, to_server = [[program, *arguments, option, str(port)] for option in port_options]
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8",
+                   "env": {**os.environ, **(environment or {})}}
         server = subprocess.Popen(exec_command(fabric, *words, link=link), **options)
         self.client, self.client_said = None, ""
         try:
@@ -47,7 +58,7 @@ class Pair:
                     raise TimeoutError(f"{words} does not listen")
                 time.sleep(0.01)
             if server.poll() is None:
-                client = subprocess.run(exec_command(fabric, *words, "127.0.0.1", link=link),
+                client = subprocess.run(exec_command(fabric, *to_server, "127.0.0.1", link=link),
                                         timeout=PATIENCE_S, check=False, **options)
                 self.client, self.client_said = client.returncode, client.stdout
             self.server_said = server.communicate(timeout=PATIENCE_S)[0]
