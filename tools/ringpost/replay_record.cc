@@ -16,6 +16,7 @@
 #include "sim/uverbs/nic_host.h"
 #include "sim/uverbs/record/replay.h"
 #include "sim/uverbs/settings.h"
+#include "sim/uverbs/uar_pages.h"
 
 namespace {
 
