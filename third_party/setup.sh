@@ -37,6 +37,8 @@ xz-utils                unpacks the guest's kernel
 iproute2                makes the guest's RDMA device
 ibverbs-utils           programs of rdma-core that run on the virtual ConnectX
 perftest                the same: the benchmarks of RDMA
+ucx-utils               the same: UCX
+libfabric-bin           the same: libfabric
 strace                  shows which files a run on the virtual ConnectX touches
 python3-pyverbs         rdma-core's own tests, run on the virtual ConnectX
 rdma-core               the files of those tests

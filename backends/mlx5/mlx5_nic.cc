@@ -129,10 +129,9 @@ std::string Mlx5Nic::RefusalOnDevice(const QpSpec& spec) const {
   if (spec.doorbell == DoorbellMode::kBlueFlame) {
     return device_->Name() + ": this backend rings with 8 bytes; use doorbell gpu, cpu or auto";
   }
-  if (spec.kind == TransportKind::kDc && facts.address.link == Link::kEthernet) {
-    return device_->Name() +
-           " (Ethernet): DC needs address vectors with a GID there, and the "
-           "transport's name a LID; use transport.kind: rc";
+  if (spec.kind == TransportKind::kDc &&
+      (facts.address.link == Link::kEthernet || facts.address.needs_grh)) {
+    return mlx5::NoGidOverDc(device_->Name());
   }
   if (device_->route() != Route::kDevx) return {};
   if (spec.kind == TransportKind::kDc && !facts.compact_address_vector) {

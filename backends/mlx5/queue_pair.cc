@@ -15,6 +15,7 @@ Result<bool> QueuePair::Connect(const Path& path, const QpAddress& peer) {
     return Error{fmt::format("{}: QP {:#x} of the peer has no DCT to connect to",
                              shared_.device.Name(), peer.qpn)};
   }
+  if (dc && path.global) return Error{NoGidOverDc(shared_.device.Name())};
   if (mtu_ != 0 && !dc) {
     return Error{
         fmt::format("{}: QP {:#x} is connected already", shared_.device.Name(), views_.send.qpn)};
@@ -32,6 +33,13 @@ Result<bool> QueuePair::Connect(const Path& path, const QpAddress& peer) {
   }
   if (dc) views_.send.target = {abi::kDcAccessKey, peer.dct, path.lid};
   return true;
+}
+
+std::string NoGidOverDc(const std::string& port) {
+  return port +
+         ": this network's packets have a global header, for which address vectors of DC need a "
+         "GID, "
+         "and the transport's name a LID; use transport.kind: rc";
 }
 
 // Every field is set or zero: the kernel refuses what is left over in others.

@@ -54,6 +54,9 @@ inline constexpr char kRungByHost[] = "; transport.doorbell: auto rings by a hos
 Result<std::unique_ptr<QueuePair>> MakeDevxQp(const Shared& shared, const QpSpec& spec);
 Result<std::unique_ptr<QueuePair>> MakeVerbsQp(const Shared& shared, const QpSpec& spec);
 
+// Why DC does not go where packets need a global header: on Ethernet, and in some subnets.
+std::string NoGidOverDc(const std::string& port);
+
 // What verbs call a path, from this port.
 ibv_ah_attr AddressHandle(const DeviceFacts& facts, const Path& path);
 

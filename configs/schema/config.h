@@ -143,6 +143,7 @@ struct ExecConfig {
   std::string fabric;  // "user": named by the user's id
   ExecPoll poll = ExecPoll::kAuto;
   sim::Duration sleep;
+  std::string record;  // "off", or the file
 };
 
 // Of the backend mlx5 alone.

@@ -281,6 +281,10 @@ void AddExec(Rows& rows) {
   rows.push_back({Number("exec.sleep", Type::kTime, "20 us", {1'000, 1'000'000},
                          "between two looks at the doorbells, with poll sleep"),
                   kStoreIn<block, &E::sleep>});
+  rows.push_back({Plain("exec.record", Type::kText, "off",
+                        "a file: the program gets no virtual devices but those that are there, and "
+                        "what it asks of them and is answered is appended to the file"),
+                  kStoreIn<block, &E::record>});
 }
 
 void AddMlx5(Rows& rows) {

@@ -3,14 +3,12 @@
 
 #include <sys/types.h>
 
-#include <cstddef>
-
 namespace ringpost::sim::uverbs {
 
 // The offset that libmlx5 maps it at.
-bool IsClockPage(off_t offset);
-// MAP_FAILED, and errno. Timestamps are nanoseconds of the steady clock: the page, written now,
-// says which time of the day that is.
-void* MapClockPage(void* address, size_t size, int protection);
+off_t ClockPageOffset();
+// Timestamps are nanoseconds of the steady clock: `page`, of 4096 bytes, says from now on which
+// time of the day that is.
+void WriteClockPage(void* page);
 
 }  // namespace ringpost::sim::uverbs

@@ -7,7 +7,6 @@
 #include <cerrno>
 
 #include "sim/uverbs/call_log.h"
-#include "sim/uverbs/clock_page.h"
 #include "sim/uverbs/commands/tables.h"
 #include "sim/uverbs/fail_once.h"
 
@@ -163,7 +162,6 @@ void* DeviceFile::Map(void* address, size_t size, int protection, int flags, off
     errno = error;
     return MAP_FAILED;
   }
-  if (IsClockPage(offset)) return MapClockPage(address, size, protection);
   return context->Nic().Uars().Map(address, size, protection, flags, offset);
 }
 

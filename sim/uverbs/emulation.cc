@@ -24,6 +24,7 @@
 #include "sim/uverbs/device_file.h"
 #include "sim/uverbs/own_calls.h"
 #include "sim/uverbs/real_calls.h"
+#include "sim/uverbs/uar_pages.h"
 
 namespace ringpost::sim::uverbs::emulation {
 namespace {
@@ -106,13 +107,22 @@ class State {
     return !files_.empty();
   }
 
+  // The device's pages in this process, which live as long as a file or its NIC uses them.
+  std::shared_ptr<UarPages> PagesOf(const DeviceSettings& device) {
+    const std::lock_guard<std::mutex> lock(attach_mutex_);
+    std::weak_ptr<UarPages>& known = pages_[device.name];
+    std::shared_ptr<UarPages> pages = known.lock();
+    if (pages == nullptr) known = pages = UarPages::Make();
+    return pages;
+  }
   // The device's NIC in this process, which lives as long as a context uses it.
-  std::shared_ptr<NicHost> Attach(const DeviceSettings& device) {
+  std::shared_ptr<NicHost> Attach(const DeviceSettings& device,
+                                  const std::shared_ptr<UarPages>& pages) {
     const std::lock_guard<std::mutex> lock(attach_mutex_);
     std::weak_ptr<NicHost>& known = nics_[device.name];
     std::shared_ptr<NicHost> nic = known.lock();
     if (nic != nullptr) return nic;
-    auto started = NicHost::Start(settings_, device);
+    auto started = NicHost::Start(settings_, device, pages);
     if (!started.Ok()) {
       std::fprintf(stderr, "ringpost: device %s: %s\n", device.name.c_str(),
                    started.Message().c_str());
@@ -141,7 +151,8 @@ class State {
   std::array<std::atomic<bool>, kFastFiles> fast_{};
   std::map<int, std::shared_ptr<DeviceFile>> files_;  // guarded by mutex_
   std::mutex attach_mutex_;
-  std::map<std::string, std::weak_ptr<NicHost>> nics_;  // guarded by attach_mutex_
+  std::map<std::string, std::weak_ptr<NicHost>> nics_;  // guarded, as is the next, by attach_mutex_
+  std::map<std::string, std::weak_ptr<UarPages>> pages_;
 };
 
 // Never destroyed: threads and other libraries' destructors may still call.
@@ -250,10 +261,11 @@ int Open(const char* path, int flags) {
   char* end = nullptr;
   const unsigned long number = std::strtoul(path + std::strlen(kDevicePrefix), &end, 10);
   if (*end != '\0' || number >= state->Known().devices.size()) return Refuse(ENOENT);
-  // A character device, as its descriptor is looked at. Reads and polls never come here.
-  const int file = real::Open("/dev/null", flags);
-  if (file < 0) return file;
-  const auto attach = [state, number] { return state->Attach(state->Known().devices[number]); };
+  const DeviceSettings& device = state->Known().devices[number];
+  const std::shared_ptr<UarPages> pages = state->PagesOf(device);
+  const int file = pages == nullptr ? -1 : pages->Open(flags);
+  if (file < 0) return -1;
+  const auto attach = [state, &device, pages] { return state->Attach(device, pages); };
   state->Add(file, std::make_shared<DeviceFile>(attach, state->Methods()));
   call_log::Open(path, file);
   return file;

@@ -15,4 +15,8 @@ inline constexpr uint16_t kPciVendor = 0x15b3, kPciDevice = 0x1021;
 inline constexpr uint64_t kFirmware = uint64_t{28} << 32 | 43 << 16 | 1014;
 inline constexpr const char* kFirmwareText = "28.43.1014";
 
+// The node and its numbers: those of a character device that every machine has.
+inline constexpr const char* kNode = "/dev/null";
+inline constexpr const char* kNodeNumbers = "1:3";
+
 }  // namespace ringpost::sim::uverbs::identity

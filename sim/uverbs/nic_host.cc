@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/service/segment_port.h"
 #include "sim/uverbs/own_calls.h"
@@ -104,12 +105,12 @@ prm::FirmwareConfig FirmwareOf(NicHost& host) {
 }  // namespace
 
 Result<std::shared_ptr<NicHost>> NicHost::Start(const Settings& settings,
-                                                const DeviceSettings& device) {
+                                                const DeviceSettings& device,
+                                                std::shared_ptr<UarPages> uars) {
   std::shared_ptr<NicHost> host(new NicHost());
   host->device_ = device;
   host->limits_ = settings.limits;
-  host->uars_ = UarPages::Make();
-  if (host->uars_ == nullptr) return Error{"no memory for UAR pages"};
+  host->uars_ = std::move(uars);
   auto fabric = service::FabricSegment::Open({.name = settings.fabric});
   if (!fabric.Ok()) return Error{fabric.Message()};
   host->fabric_ = std::move(fabric.Value());

@@ -26,7 +26,8 @@ class NicHost {
  public:
   static constexpr uint32_t kCompletionVectors = 8;
   static Result<std::shared_ptr<NicHost>> Start(const Settings& settings,
-                                                const DeviceSettings& device);
+                                                const DeviceSettings& device,
+                                                std::shared_ptr<UarPages> uars);
   NicHost(const NicHost&) = delete;
   NicHost& operator=(const NicHost&) = delete;
   ~NicHost() { Stop(); }
@@ -58,7 +59,7 @@ class NicHost {
   DeviceSettings device_;
   NicLimits limits_;
   uint32_t mtu_ = 0;
-  std::unique_ptr<UarPages> uars_;
+  std::shared_ptr<UarPages> uars_;
   std::unique_ptr<service::FabricSegment> fabric_;
   std::unordered_map<uint64_t, Listener> listeners_;  // the NIC's thread's
   std::unique_ptr<prm::Firmware> firmware_;           // the same

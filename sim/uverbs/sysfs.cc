@@ -102,15 +102,14 @@ void WriteDevice(const fs::path& root, const DeviceSettings& device, size_t numb
   WriteFiles(pci, PciFiles());
   WriteFiles(pci / "infiniband" / device.name, DeviceFiles(device));
   Link(pci / "infiniband" / device.name / "device", "../..");
-  // A character device that every machine has stands for it: its numbers are looked at.
   WriteFiles(pci / "infiniband_verbs" / uverbs,
-             {{"ibdev", device.name}, {"dev", "1:3"}, {"abi_version", "1"}});
+             {{"ibdev", device.name}, {"dev", identity::kNodeNumbers}, {"abi_version", "1"}});
   Link(pci / "infiniband_verbs" / uverbs / "device", "../..");
   const fs::path up = "../..";
   Link(sys / "class/infiniband" / device.name, up / slot / "infiniband" / device.name);
   Link(sys / "class/infiniband_verbs" / uverbs, up / slot / "infiniband_verbs" / uverbs);
   Link(sys / "bus/pci/devices" / function, "../../.." / fs::path(slot));
-  Link(root / "dev/infiniband" / uverbs, "/dev/null");
+  Link(root / "dev/infiniband" / uverbs, identity::kNode);
 }
 
 }  // namespace

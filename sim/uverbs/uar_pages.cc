@@ -6,7 +6,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string>
 
+#include "sim/uverbs/clock_page.h"
 #include "sim/uverbs/real_calls.h"
 
 namespace ringpost::sim::uverbs {
@@ -17,12 +19,23 @@ constexpr uint32_t kMostPages = 1 << 16;
 
 }  // namespace
 
-std::unique_ptr<UarPages> UarPages::Make() {
-  std::unique_ptr<UarPages> pages(new UarPages());
-  pages->file_ = memfd_create("uar", MFD_CLOEXEC);
-  if (pages->file_ < 0) return nullptr;
-  if (ftruncate(pages->file_, kMostPages * kBytes) != 0) return nullptr;
-  return pages;
+std::shared_ptr<UarPages> UarPages::Make() {
+  std::shared_ptr<UarPages> pages(new UarPages());
+  return pages->Create() ? pages : nullptr;
+}
+
+bool UarPages::Create() {
+  file_ = memfd_create("uar", MFD_CLOEXEC);
+  if (file_ < 0 || ftruncate(file_, static_cast<off_t>(OffsetOf(kMostPages))) != 0) return false;
+  void* clock =
+      real::Map(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, ClockPageOffset());
+  if (clock == MAP_FAILED) return false;
+  WriteClockPage(clock);
+  return munmap(clock, kBytes) == 0;
+}
+
+int UarPages::Open(int flags) const {
+  return real::Open(("/proc/self/fd/" + std::to_string(file_)).c_str(), flags);
 }
 
 UarPages::~UarPages() {
@@ -41,7 +54,7 @@ uint32_t UarPages::Allocate() {
   } else {
     if (next_ == kMostPages) return 0;
     page = real::Map(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_,
-                     static_cast<off_t>(number * kBytes));
+                     static_cast<off_t>(OffsetOf(number)));
     if (page == MAP_FAILED) return 0;
     ++next_;
   }
@@ -69,12 +82,13 @@ uint64_t UarPages::AddressOf(uint32_t page) const {
 
 void* UarPages::Map(void* address, size_t size, int protection, int flags, off_t offset) const {
   const uint64_t page = static_cast<uint64_t>(offset) / kBytes;
-  if (size != kBytes || page < kFirst || AddressOf(static_cast<uint32_t>(page - kFirst)) == 0) {
+  const bool clock = offset == ClockPageOffset() && (protection & PROT_WRITE) == 0;
+  const bool uar = page >= kFirst && AddressOf(static_cast<uint32_t>(page - kFirst)) != 0;
+  if (size != kBytes || (!clock && !uar)) {
     errno = EINVAL;
     return MAP_FAILED;
   }
-  return real::Map(address, size, protection, (flags & ~MAP_PRIVATE) | MAP_SHARED, file_,
-                   static_cast<off_t>((page - kFirst) * kBytes));
+  return real::Map(address, size, protection, (flags & ~MAP_PRIVATE) | MAP_SHARED, file_, offset);
 }
 
 }  // namespace ringpost::sim::uverbs

@@ -2,7 +2,6 @@
 
 import itertools
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,11 +27,6 @@ for path in glob.glob("/proc/self/task/*/stat"):
 
 def seed():
     return int(os.environ.get("RINGPOST_TEST_SEED") or 1)
-
-
-def needs(program, package):
-    return unittest.skipIf(shutil.which(program) is None,
-                           f"{program} is not there: apt-get install {package}")
 
 
 class Exec(unittest.TestCase):
@@ -67,7 +61,7 @@ class Exec(unittest.TestCase):
                 run = self.run_exec("--config", file.name, "--", "true")
             self.one_line(run, 2, file.name + ":1:", key)
 
-    @needs("ibv_devinfo", "ibverbs-utils")
+    @pair.needs("ibv_devinfo", "ibverbs-utils")
     def test_devices_are_listed_as_they_are_configured(self):
         for link, layer in [("infiniband", "InfiniBand"), ("ethernet", "Ethernet")]:
             run = self.run_exec("--set=exec.devices=2", f"--set=exec.link={link}",
@@ -84,7 +78,7 @@ class Exec(unittest.TestCase):
         self.assertEqual(run.stdout.split(), [nice, nice], run.stderr)
 
 
-@needs("ibv_rc_pingpong", "ibverbs-utils")
+@pair.needs("ibv_rc_pingpong", "ibverbs-utils")
 class Pingpong(unittest.TestCase):
     def check(self, name, sizes):
         """The programs compare what arrives with what they sent, in each page of it."""
@@ -114,7 +108,7 @@ class Pingpong(unittest.TestCase):
             self.assertNotIn("killed after", both.said())
 
 
-@needs("ib_write_bw", "perftest")
+@pair.needs("ib_write_bw", "perftest")
 class Perftest(unittest.TestCase):
     def test_runs_or_refuses_by_itself_a_part_of_the_matrix(self):
         tally = perftest_matrix.run(perftest_matrix.quick(), seed())

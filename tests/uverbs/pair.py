@@ -1,11 +1,13 @@
 """Two unmodified programs, a server and its client, on one virtual fabric."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import threading
 import time
+import unittest
 import uuid
 
 PROGRAM = os.path.abspath("tools/ringpost/ringpost")
@@ -19,6 +21,11 @@ def exec_command(fabric, *program, link="infiniband"):
     """`ringpost exec` of a program; all that name a fabric reach each other."""
     return [PROGRAM, "exec", f"--set=exec.fabric={fabric}", f"--set=exec.link={link}", "--",
             *program]
+
+
+def needs(program, package):
+    return unittest.skipIf(shutil.which(program) is None,
+                           f"{program} is not there: apt-get install {package}")
 
 
 def new_fabric():
@@ -61,20 +68,22 @@ def _end(process, patience_s):
 class Pair:
     """What became of the two: exit statuses, and all that they printed.
 
-    Of the server and of the client, `words` are arguments and `environments` variables of its own.
+    Of the server and of the client, `words` are arguments and `environments` variables of its own,
+    and `port_options` tells it the TCP port.
     """
 
     def __init__(self, program, arguments, link="infiniband", words=((), ()),
-                 environments=({}, {}), patience_s=PATIENCE_S):
+                 environments=({}, {}), port_options=("-p", "-p"), patience_s=PATIENCE_S):
         self._fabric, self._link, self._environments = new_fabric(), link, environments
-        port = free_port()
-        sides = [[program, *arguments, "-p", str(port), *own] for own in words]
+        port = str(free_port())
+        sides = [[program, *arguments, option, port, *own]
+                 for option, own in zip(port_options, words)]
         self.server = self.client = None
         self.server_said = self.client_said = ""
         server, client = self._start(0, sides[0]), None
         try:
             deadline = time.monotonic() + patience_s
-            while server.poll() is None and not _is_listening(port) and time.monotonic() < deadline:
+            while server.poll() is None and not _is_listening(int(port)) and time.monotonic() < deadline:
                 time.sleep(0.01)
             if server.poll() is None:
                 client = self._start(1, [*sides[1], "127.0.0.1"])

@@ -11,7 +11,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <optional>
 #include <stdexcept>
 
 #include "configs/schema/config.h"
@@ -28,7 +30,9 @@ namespace {
 namespace fs = std::filesystem;
 namespace uverbs = sim::uverbs;
 
-constexpr char kLibrary[] = "libringpost_uverbs.so";
+constexpr char kVirtual[] = "libringpost_uverbs.so";
+constexpr char kRecorder[] = "libringpost_record.so";
+constexpr char kNoRecord[] = "off";
 constexpr int kNotExecutable = 126, kNotFound = 127, kSignalled = 128;
 
 uverbs::Settings SettingsOf(const config::Config& config) {
@@ -51,17 +55,17 @@ uverbs::Settings SettingsOf(const config::Config& config) {
 }
 
 // Beside the program, in its runfiles, or where Bazel built both.
-std::string FindLibrary() {
+std::string FindLibrary(const char* name) {
   const fs::path program = fs::read_symlink("/proc/self/exe");
-  const std::string built = std::string("sim/uverbs/") + kLibrary;
+  const std::string built = std::string("sim/uverbs/") + name;
   for (const fs::path& candidate :
-       {program.parent_path() / kLibrary, fs::path(program.string() + ".runfiles/ringpost") / built,
+       {program.parent_path() / name, fs::path(program.string() + ".runfiles/ringpost") / built,
         program.parent_path().parent_path().parent_path() / built}) {
     std::error_code error;
     if (fs::exists(candidate, error)) return candidate.string();
   }
   throw std::runtime_error(
-      fmt::format("{} is not beside {}; build //tools/ringpost", kLibrary, program.string()));
+      fmt::format("{} is not beside {}; build //tools/ringpost", name, program.string()));
 }
 
 // A folder of the virtual devices' files, for as long as the program runs.
@@ -104,12 +108,19 @@ void PassSignalsOn() {
   }
 }
 
-void SetEnvironment(const std::string& root) {
+// In front of others: of two that stand in one function's place, the first is called.
+void Preload(const char* library) {
   const char* others = std::getenv("LD_PRELOAD");
-  std::string preload = FindLibrary();
+  std::string preload = FindLibrary(library);
   if (others != nullptr && *others != '\0') preload += std::string(":") + others;
   setenv("LD_PRELOAD", preload.c_str(), 1);
-  setenv("RINGPOST_UVERBS_ROOT", root.c_str(), 1);
+}
+
+// Found out before anything runs: a recorder that cannot write leaves the program alone.
+std::string RefusalOfRecord(const std::string& path) {
+  if (path == kNoRecord || std::ofstream(path, std::ios::app)) return {};
+  return fmt::format("exec.record: {}: {}; give a file in a folder that exists", path,
+                     std::strerror(errno));
 }
 
 int StatusOf(pid_t child) {
@@ -129,13 +140,21 @@ int RunExecCommand(const ExecArguments& arguments) {
   const config::Config config =
       config::Load(MakeSources({.config = arguments.config, .sets = arguments.sets})).config;
   const uverbs::Settings settings = SettingsOf(config);
-  const std::string refusal = uverbs::RefusalOf(settings);
+  std::string refusal = uverbs::RefusalOf(settings);
+  if (refusal.empty()) refusal = RefusalOfRecord(config.exec.record);
   if (!refusal.empty()) {
     std::cerr << "ringpost exec: " << refusal << "\n";
     return kBadInput;
   }
-  const Tree tree(settings);
-  SetEnvironment(tree.Root());
+  std::optional<Tree> tree;
+  if (config.exec.record != kNoRecord) {
+    Preload(kRecorder);
+    setenv("RINGPOST_UVERBS_RECORD", fs::absolute(config.exec.record).c_str(), 1);
+  } else {
+    tree.emplace(settings);
+    Preload(kVirtual);
+    setenv("RINGPOST_UVERBS_ROOT", tree->Root().c_str(), 1);
+  }
   std::vector<char*> words;
   for (const std::string& word : arguments.program)
     words.push_back(const_cast<char*>(word.c_str()));

@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include "sim/uverbs/emulation.h"
+#include "sim/uverbs/identity.h"
 #include "sim/uverbs/preload/next.h"
 
 namespace {
@@ -33,6 +34,14 @@ class Path {
   char buffer_[PATH_MAX];
   const char* used_;
 };
+
+// A descriptor of a device is a memory file's: it is said to be the device's node.
+constexpr const char* kNode = ringpost::sim::uverbs::identity::kNode;
+
+bool MeansDevice(int file, const char* path, int flags) {
+  return (flags & AT_EMPTY_PATH) != 0 && (path == nullptr || *path == '\0') &&
+         emulation::IsDevice(file);
+}
 
 mode_t ModeOf(int flags, va_list arguments) {
   return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
@@ -112,16 +121,27 @@ int lstat(const char* path, struct stat* answer) noexcept {
 int lstat64(const char* path, struct stat64* answer) noexcept {
   return RINGPOST_NEXT(int(const char*, struct stat64*), lstat64)(Path("lstat64", path), answer);
 }
+int fstat(int file, struct stat* answer) noexcept {
+  if (emulation::IsDevice(file)) return stat(kNode, answer);
+  return RINGPOST_NEXT(int(int, struct stat*), fstat)(file, answer);
+}
 int fstatat(int folder, const char* path, struct stat* answer, int flags) noexcept {
+  if (MeansDevice(folder, path, flags)) return stat(kNode, answer);
   return RINGPOST_NEXT(int(int, const char*, struct stat*, int), fstatat)(
       folder, Path("fstatat", folder, path), answer, flags);
 }
+int fstat64(int file, struct stat64* answer) noexcept {
+  if (emulation::IsDevice(file)) return stat64(kNode, answer);
+  return RINGPOST_NEXT(int(int, struct stat64*), fstat64)(file, answer);
+}
 int fstatat64(int folder, const char* path, struct stat64* answer, int flags) noexcept {
+  if (MeansDevice(folder, path, flags)) return stat64(kNode, answer);
   return RINGPOST_NEXT(int(int, const char*, struct stat64*, int), fstatat64)(
       folder, Path("fstatat64", folder, path), answer, flags);
 }
 int statx(int folder, const char* path, int flags, unsigned int mask,
           struct statx* answer) noexcept {
+  if (MeansDevice(folder, path, flags)) return statx(AT_FDCWD, kNode, 0, mask, answer);
   return RINGPOST_NEXT(int(int, const char*, int, unsigned int, struct statx*), statx)(
       folder, Path("statx", folder, path), flags, mask, answer);
 }
@@ -134,9 +154,17 @@ int __xstat64(int version, const char* path, struct stat64* answer) {
   return RINGPOST_NEXT(int(int, const char*, struct stat64*), __xstat64)(
       version, Path("stat", path), answer);
 }
+int __fxstat(int version, int file, struct stat* answer) {
+  if (emulation::IsDevice(file)) return __xstat(version, kNode, answer);
+  return RINGPOST_NEXT(int(int, int, struct stat*), __fxstat)(version, file, answer);
+}
 int __lxstat(int version, const char* path, struct stat* answer) {
   return RINGPOST_NEXT(int(int, const char*, struct stat*), __lxstat)(version, Path("lstat", path),
                                                                       answer);
+}
+int __fxstat64(int version, int file, struct stat64* answer) {
+  if (emulation::IsDevice(file)) return __xstat64(version, kNode, answer);
+  return RINGPOST_NEXT(int(int, int, struct stat64*), __fxstat64)(version, file, answer);
 }
 int __lxstat64(int version, const char* path, struct stat64* answer) {
   return RINGPOST_NEXT(int(int, const char*, struct stat64*), __lxstat64)(

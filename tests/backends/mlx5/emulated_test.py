@@ -84,6 +84,20 @@ class Emulated(unittest.TestCase):
             result = self.run_json("infiniband", "--processes", "2", "--set", option)
             self.assertGreater(result["metrics"]["round_trip_p50"]["value"], 0)
 
+    # O-28: NICs with other names than usual are skipped.
+    def test_a_renamed_nic_is_found_by_its_driver_or_by_its_name(self):
+        renamed = [PROGRAM, "exec", "--set=exec.devices=2", "--set=exec.name=roce_rail",
+                   "--set=exec.fabric=mlx5_" + uuid.uuid4().hex, "--"]
+        target = os.path.join(self.folder, "result.json")
+        for wanted, found in [("[]", "roce_rail0"), ("['roce_rail1:1']", "roce_rail1"),
+                              ("[^roce_rail0]", "roce_rail1")]:
+            run = subprocess.run([*renamed, PROGRAM, "run", self.config, "--backend", "mlx5",
+                                  "--json", target, "--set", f"mlx5.devices={wanted}"],
+                                 capture_output=True, text=True, timeout=120, check=False)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            with open(target, encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["measured_on"]["nic"], found + " port 1")
+
     def test_what_does_not_fit_is_one_line(self):
         for link, option, part in [
             ("ethernet", "transport.kind=dc", "use transport.kind: rc"),

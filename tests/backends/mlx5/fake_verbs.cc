@@ -130,7 +130,8 @@ int ibv_query_port(ibv_context*, uint8_t, _compat_ibv_port_attr* compat) {
   attributes->state = IBV_PORT_ACTIVE;
   attributes->active_mtu = IBV_MTU_4096;
   attributes->max_msg_sz = 1u << 30;
-  attributes->gid_tbl_len = 1;
+  attributes->gid_tbl_len = 8;
+  if (Now().global_header) attributes->flags = IBV_QPF_GRH_REQUIRED;
   attributes->pkey_tbl_len = 1;
   attributes->lid = Now().ethernet ? 0 : 7;
   attributes->link_layer = Now().ethernet ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND;
@@ -143,11 +144,17 @@ int ibv_query_pkey(ibv_context*, uint8_t, int index, __be16* pkey) {
 }
 int _ibv_query_gid_ex(ibv_context*, uint32_t, uint32_t index, ibv_gid_entry* entry, uint32_t,
                       size_t) {
-  if (index != 0) return ENODATA;
-  entry->gid.raw[0] = 0xfe;
-  entry->gid.raw[1] = 0x80;
-  entry->gid.raw[15] = 1;
-  entry->gid_type = Now().ethernet ? IBV_GID_TYPE_ROCE_V2 : IBV_GID_TYPE_IB;
+  const World& now = Now();
+  if (now.v1.empty() && now.v2.empty()) {
+    if (index != 0) return ENODATA;
+    entry->gid = {{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
+    entry->gid_type = now.ethernet ? IBV_GID_TYPE_ROCE_V2 : IBV_GID_TYPE_IB;
+    return 0;
+  }
+  const bool second = now.v2.count(index) != 0;
+  if (!second && now.v1.count(index) == 0) return ENODATA;
+  entry->gid = (second ? now.v2 : now.v1).at(index);
+  entry->gid_type = second ? IBV_GID_TYPE_ROCE_V2 : IBV_GID_TYPE_ROCE_V1;
   return 0;
 }
 

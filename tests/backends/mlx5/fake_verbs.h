@@ -8,6 +8,7 @@
 #include <infiniband/verbs.h>
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,6 +17,9 @@ namespace ringpost::mlx5::fake {
 
 struct World {
   bool ethernet = false;
+  bool global_header = false;  // of an InfiniBand subnet that asks for it
+  std::map<uint32_t, ibv_gid> v1,
+      v2;                   // GIDs by index; both empty: fe80::1 at 0, as the link has it
   bool peer_memory = true;  // memory can be registered by its address
   bool dma_buf = true;
   uint64_t max_registration = 1ull << 40;

@@ -31,6 +31,8 @@ bool Contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+// O-28: a NIC whose name begins otherwise is skipped. Here the driver decides, or a list of names,
+// and what was found is said when nothing fits.
 BOOST_AUTO_TEST_CASE(APortIsChosenByItsDriverAndNotByItsName) {
   BOOST_TEST(Chosen({}) == "mlx5_0:1 roce_rail1:1");
   BOOST_TEST(Chosen({"roce_rail1:1"}) == "roce_rail1:1");
@@ -68,6 +70,7 @@ std::vector<GidEntry> Ipv6Table() {
           {3, GidKind::kRoceV2, routable}};
 }
 
+// O-27, for one table after the other.
 BOOST_AUTO_TEST_CASE(OnEthernetARoutableRoceV2GidIsChosen) {
   std::vector<GidEntry> table = Ipv6Table();
   BOOST_TEST(ChooseGid(table, Link::kEthernet, {}).Value().index == 3u);

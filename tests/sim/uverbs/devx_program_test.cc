@@ -1,7 +1,12 @@
 // A program of DevX, over rdma-core's own libibverbs and libmlx5 and the virtual device: what
 // libraries of GPU-initiated RDMA do on the host, call by call.
+#include <fcntl.h>
 #include <infiniband/mlx5dv.h>
 #include <infiniband/verbs.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -298,6 +303,38 @@ BOOST_AUTO_TEST_CASE(RefusalsReachTheProgram) {
   BOOST_TEST(mlx5dv_devx_umem_dereg(registered) == 0);
   uint32_t eqn = 0;
   BOOST_TEST(mlx5dv_devx_query_eqn(program.context, 1000, &eqn) != 0);
+}
+
+// UCX replaces mmap by one that asks the system itself.
+BOOST_AUTO_TEST_CASE(AMappingThatGoesPastTheLibraryIsOfTheSamePage) {
+  Program program;
+  mlx5dv_devx_uar* uar = mlx5dv_devx_alloc_uar(program.context, MLX5DV_UAR_ALLOC_TYPE_NC);
+  BOOST_TEST_REQUIRE(uar != nullptr);
+  const long past = syscall(SYS_mmap, nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
+                            program.context->cmd_fd, uar->mmap_off);
+  BOOST_TEST_REQUIRE(past != -1);
+  auto* word = reinterpret_cast<volatile uint64_t*>(past);
+  auto* same = reinterpret_cast<volatile uint64_t*>(uar->base_addr);
+  BOOST_TEST(word[1] == same[1]);
+  word[1] = 0x1234;
+  BOOST_TEST(same[1] == 0x1234u);
+  munmap(reinterpret_cast<void*>(past), 4096);
+  mlx5dv_devx_free_uar(uar);
+}
+
+BOOST_AUTO_TEST_CASE(ADescriptorIsTheCharacterDevicesThatItsPathIs) {
+  const Program program;
+  const int file = program.context->cmd_fd;
+  struct stat path, found;
+  BOOST_TEST_REQUIRE(stat("/dev/infiniband/uverbs0", &path) == 0);
+  BOOST_TEST_REQUIRE(fstat(file, &found) == 0);
+  BOOST_TEST(S_ISCHR(found.st_mode));
+  BOOST_TEST(found.st_rdev == path.st_rdev);
+  BOOST_TEST_REQUIRE(fstatat(file, "", &found, AT_EMPTY_PATH) == 0);
+  BOOST_TEST(found.st_rdev == path.st_rdev);
+  struct statx more;
+  BOOST_TEST_REQUIRE(statx(file, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &more) == 0);
+  BOOST_TEST(makedev(more.stx_rdev_major, more.stx_rdev_minor) == path.st_rdev);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
