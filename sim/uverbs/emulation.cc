@@ -23,7 +23,6 @@
 #include "sim/uverbs/call_log.h"
 #include "sim/uverbs/device_file.h"
 #include "sim/uverbs/own_calls.h"
-#include "sim/uverbs/real_calls.h"
 #include "sim/uverbs/uar_pages.h"
 
 namespace ringpost::sim::uverbs::emulation {

@@ -16,9 +16,9 @@ backend: mlx5
 workload: {kind: put_latency, operations: 20, warm_up: 2}
 """
 
-# Beside the classes that `Files` makes: files, and why they are touched. The run touches all of them.
+# Beside the classes that `Files` makes: files, and why they are touched. The run touches each.
 OTHERS = {
-    "/proc/cpuinfo": "libmlx5 looks for a processor that combines stores badly; our report names it",
+    "/proc/cpuinfo": "libmlx5 looks for processors that combine stores badly; our report names it",
     "/proc/self/exe": "the program's place, beside which the library and the configurations are",
     "/proc/self/ns/pid": "the fabric is of one PID namespace",
     "/proc/PID/stat": "when a process of the fabric began: it is gone if another has its number",

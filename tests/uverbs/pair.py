@@ -83,7 +83,8 @@ class Pair:
         server, client = self._start(0, sides[0]), None
         try:
             deadline = time.monotonic() + patience_s
-            while server.poll() is None and not _is_listening(int(port)) and time.monotonic() < deadline:
+            while (server.poll() is None and not _is_listening(int(port)) and
+                   time.monotonic() < deadline):
                 time.sleep(0.01)
             if server.poll() is None:
                 client = self._start(1, [*sides[1], "127.0.0.1"])
