@@ -57,6 +57,14 @@ BOOST_AUTO_TEST_CASE(PinnedHostMemoryHasOneAddressForBothSides, *precondition(Ne
   BOOST_TEST(device == host);
 }
 
+BOOST_AUTO_TEST_CASE(MemoryOfAGpuThatIsNotThereLeavesNoErrorBehind, *precondition(NeedsGpu)) {
+  {
+    CudaMemory memory(Gpus());
+    BOOST_TEST(!memory.Allocate(Placement::kGpu, 4096).Ok());
+  }
+  BOOST_TEST(cudaGetLastError() == cudaSuccess);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -19,10 +19,15 @@ Error Failed(const char* what, cudaError_t result) {
   return Error{std::string(what) + ": " + cudaGetErrorString(result)};
 }
 
+// Nobody can be told, but it must not show up in a later call.
+void Drop(cudaError_t result) {
+  if (result != cudaSuccess) cudaGetLastError();
+}
+
 void Release(uint64_t address, Placement placement) {
   void* const memory = reinterpret_cast<void*>(address);
   // At the end of a process the driver may be gone already, and has freed it.
-  static_cast<void>(placement == Placement::kGpu ? cudaFree(memory) : cudaFreeHost(memory));
+  Drop(placement == Placement::kGpu ? cudaFree(memory) : cudaFreeHost(memory));
 }
 
 using GetHandle = CUresult (*)(void*, CUdeviceptr, size_t, CUmemRangeHandleType,
@@ -73,7 +78,7 @@ cudaError_t AllocateZeroed(Placement placement, uint64_t bytes, void** memory) {
 }  // namespace
 
 CudaMemory::~CudaMemory() {
-  static_cast<void>(cudaSetDevice(device_));
+  Drop(cudaSetDevice(device_));
   for (const auto& [address, placement] : placement_of_) Release(address, placement);
 }
 
@@ -93,7 +98,7 @@ void CudaMemory::Free(const Allocation& allocation) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = placement_of_.find(allocation.address);
   if (found == placement_of_.end()) return;
-  static_cast<void>(cudaSetDevice(device_));
+  Drop(cudaSetDevice(device_));
   Release(found->first, found->second);
   placement_of_.erase(found);
 }
@@ -108,15 +113,15 @@ Result<uint64_t> CudaMemory::Map(void* pages, uint64_t bytes, Mapping mapping) {
   void* address = nullptr;
   result = cudaHostGetDevicePointer(&address, pages, 0);
   if (result != cudaSuccess) {
-    cudaHostUnregister(pages);
+    Drop(cudaHostUnregister(pages));
     return Failed("cudaHostGetDevicePointer", result);
   }
   return reinterpret_cast<uint64_t>(address);
 }
 
 void CudaMemory::Unmap(void* pages) {
-  static_cast<void>(cudaSetDevice(device_));
-  static_cast<void>(cudaHostUnregister(pages));
+  Drop(cudaSetDevice(device_));
+  Drop(cudaHostUnregister(pages));
 }
 
 Result<int> CudaMemory::ExportDmaBuf(const Allocation& allocation) {

@@ -47,8 +47,11 @@ class GpuAgentRuntime final : public AgentRuntime {
   std::string Start(AgentMailbox* mailbox, uint64_t done) override {
     cudaError_t error = cudaSetDevice(device_);
     if (error == cudaSuccess) {
-      Agent<<<1, AgentMailbox::kWords, 0, stream_>>>(mailbox, done, kLeasePs);
-      error = cudaGetLastError();
+      // Its own result: the last error of this thread may be that of an earlier call.
+      uint64_t lease = kLeasePs;
+      void* arguments[] = {&mailbox, &done, &lease};
+      error = cudaLaunchKernel(reinterpret_cast<const void*>(&Agent), 1, AgentMailbox::kWords,
+                               arguments, 0, stream_);
     }
     return error == cudaSuccess ? std::string() : Failed("the agent's kernel", error);
   }
