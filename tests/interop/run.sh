@@ -37,7 +37,7 @@ $here/initrd.sh "$kernel" "$built/verbs_peer" "$logs/initrd"
 status=0
 RINGPOST_GUEST_KERNEL=$kernel/vmlinux RINGPOST_GUEST_INITRD=$logs/initrd \
   RINGPOST_GUEST_LOGS=$logs XML_OUTPUT_FILE=$logs/test.xml \
-  timeout --kill-after=10 300 "$built/rxe_test" "$@" || status=$?
+  BOOST_TEST_COLOR_OUTPUT=no timeout --kill-after=10 300 "$built/rxe_test" "$@" || status=$?
 if ((status != 0)); then
   kept=$cache/failed
   rm -rf "$kept"
