@@ -133,13 +133,17 @@ void FabricSegment::RemoveIfLast() {
   const auto lock = LockMutex();
   if (!lock) return;
   Reap();
-  const SegmentHeader& header = Header();
-  const bool in_use = std::any_of(
-      std::begin(header.slot), std::end(header.slot),
-      [](const SlotRecord& slot) { return (slot.word.load() & SlotRecord::kLive) != 0; });
   // Whoever has opened it and waits for the mutex sees that the name is gone, and makes another.
   // The name is ours as long as the object has one.
-  if (!in_use && object_->HasName()) object_->RemoveName();
+  if (!InUse() && object_->HasName()) object_->RemoveName();
+}
+
+// Whether a NIC is there, after Reap().
+bool FabricSegment::InUse() const {
+  const SegmentHeader& header = Header();
+  return std::any_of(std::begin(header.slot), std::end(header.slot), [](const SlotRecord& slot) {
+    return (slot.word.load() & SlotRecord::kLive) != 0;
+  });
 }
 
 std::optional<RobustMutex::Guard> FabricSegment::LockMutex() {
@@ -170,10 +174,12 @@ Result<FabricSegment::Attachment> FabricSegment::Attach(const DeviceInfo& device
 
 Result<FabricSegment::Attachment> FabricSegment::AttachLocked(const DeviceInfo& device,
                                                               Polling polling) {
+  SegmentHeader& header = Header();
+  Reap();
+  // What programs called their devices that have all died binds nobody.
+  if (!InUse()) header.devices.store(0, std::memory_order_release);
   const Result<uint16_t> index = DeviceLocked(device);
   if (!index.Ok()) return Error{index.Message()};
-  Reap();
-  SegmentHeader& header = Header();
   for (uint32_t number = 1; number < kMaxSlots; ++number) {
     SlotRecord& slot = header.slot[number];
     const uint32_t old = slot.word.load(std::memory_order_acquire);

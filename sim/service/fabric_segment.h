@@ -83,6 +83,7 @@ class FabricSegment {
   Result<Attachment> AttachLocked(const DeviceInfo& device, Polling polling);
   Result<uint16_t> DeviceLocked(const DeviceInfo& device);
   void RemoveIfLast();
+  bool InUse() const;
   SegmentHeader& Header() const { return *static_cast<SegmentHeader*>(object_->Memory()); }
   std::string Name() const { return "fabric '" + spec_.name + "': "; }
 

@@ -70,6 +70,20 @@ BOOST_AUTO_TEST_CASE(SlotOfAKilledProcessIsFreeAgain) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(WhatKilledProcessesCalledTheirDevicesBindsNobody) {
+  ChildProcess child([&] {
+    auto own = Open();
+    if (CanAttach(own.get())) Die();
+  });
+  BOOST_TEST(child.WasKilled());
+  auto fabric = Open();
+  BOOST_REQUIRE(fabric);
+  sim::service::DeviceInfo other = kDevice;
+  other.name = "other";
+  BOOST_TEST(fabric->Attach(other, Polling::kSpin).Ok());
+  BOOST_TEST(fabric->Devices().size() == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(ProcessKilledWithTheMutexBlocksNobody) {
   auto fabric = Open();
   BOOST_REQUIRE(CanAttach(fabric.get()));
