@@ -84,9 +84,7 @@ def sized(case):
         return [case]
     most = MTU if case.is_ud() else 65536
     sizes = [size for size in ALL_SIZES if size <= most] if case.queues == 1 else [2, 64, 512, 2048]
-    if case.inline is None:
-        sizes = [0, *sizes]  # else no message above 912 B is inline
-    return [dataclasses.replace(case, size=size) for size in sizes]
+    return [dataclasses.replace(case, size=size) for size in [0, *sizes]]
 
 
 def whole():
