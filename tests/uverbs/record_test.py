@@ -86,12 +86,15 @@ class Record(unittest.TestCase):
         self.assertIn("exec.record: /no/folder/record: No such file", run.stderr)
 
     def test_what_is_no_record_is_one_line(self):
-        with open(self.record, "w", encoding="ascii") as file:
-            file.write("1 open 5 /dev/infiniband/uverbs0\n1 ioctl 5 0 what\n")
-        run = self.replayed("infiniband")
-        self.assertEqual(run.returncode, 2)
-        self.assertEqual(run.stderr,
-                         f"replay_record: {self.record}: line 2: is no call of a record\n")
+        opens = "1 open 5 /dev/infiniband/uverbs0\n"
+        for text, what in [(f"{opens}1 ioctl 5 0 what\n", "line 2: is no call of a record"),
+                           (f"{opens}1 close", "line 2: is cut off; the record is not whole"),
+                           ("", "is no record: it has no line")]:
+            with open(self.record, "w", encoding="ascii") as file:
+                file.write(text)
+            run = self.replayed("infiniband")
+            self.assertEqual(run.returncode, 2)
+            self.assertEqual(run.stderr, f"replay_record: {self.record}: {what}\n")
 
 
 if __name__ == "__main__":

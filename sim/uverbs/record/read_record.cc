@@ -85,7 +85,11 @@ bool ReadIoctl(const std::string& process, std::istringstream& words, DevxCall* 
 Result<std::vector<DevxCall>> ReadRecord(std::istream& text) {
   std::vector<DevxCall> calls;
   std::string line;
-  for (size_t number = 1; std::getline(text, line); ++number) {
+  size_t number = 0;
+  while (std::getline(text, line)) {
+    ++number;
+    if (text.eof())
+      return Error{fmt::format("line {}: is cut off; the record is not whole", number)};
     std::istringstream words(line);
     std::string process, kind;
     words >> process >> kind;
@@ -98,6 +102,7 @@ Result<std::vector<DevxCall>> ReadRecord(std::istream& text) {
     }
     if (call.object != 0) calls.push_back(std::move(call));
   }
+  if (number == 0) return Error{"is no record: it has no line"};
   return calls;
 }
 

@@ -187,7 +187,7 @@ class Player {
 
   void Compare(const DevxCall& call, const char* name, const std::vector<uint8_t>& expected,
                const std::vector<uint8_t>& out) {
-    for (uint16_t at = 0; at + size_t{4} <= out.size(); at = static_cast<uint16_t>(at + 4)) {
+    for (size_t at = 0; at + 4 <= out.size(); at += 4) {
       if (at == kSyndrome.offset) continue;  // each firmware's own
       const uint32_t theirs = prm::Get(expected.data(), Dword(at));
       const uint32_t ours = prm::Get(out.data(), Dword(at));
