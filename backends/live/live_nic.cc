@@ -9,7 +9,6 @@
 #include "sim/nic/bring_up.h"
 #include "sim/service/segment_port.h"
 #include "transport/abi/cqe.h"
-#include "transport/abi/doorbell.h"
 #include "transport/abi/wqe.h"
 #include "transport/memory/host_memory.h"
 
@@ -141,12 +140,6 @@ void LiveNic::Allow(NicLoop& loop, uint64_t address, uint64_t bytes, Placement p
   }
 }
 
-// Of the two, the one that knows the range.
-void LiveNic::Forbid(NicLoop& loop, uint64_t address, uint64_t bytes) {
-  loop.Memory().Devices().Forbid(address, bytes);
-  loop.Memory().Forbid(address, bytes);
-}
-
 Result<RegisteredMemory> LiveNic::Register(uint64_t address, uint64_t bytes) {
   return RegisterAt(address, bytes, Placement::kHost);
 }
@@ -166,7 +159,7 @@ Result<bool> LiveNic::Deregister(const RegisteredMemory& memory) {
   bool done = false;
   const Result<bool> called = service_->Call([&](NicLoop& loop) {
     done = loop.Function().Keys().Deregister(memory.lkey);
-    if (done) Forbid(loop, memory.address, memory.bytes);
+    if (done) loop.Memory().Forbid(memory.address, memory.bytes);
   });
   if (!done) return Either(called, fmt::format("there is no key {:#x}", memory.lkey));
   return true;
@@ -213,15 +206,11 @@ std::string LiveNic::Make(NicLoop& loop, Qp& qp) {
         return function.CreateSrq(pd, config);
       },
       [&](const sim::RnicQpConfig& config) { return loop.CreateQp(config, page); }};
-  const std::string refusal = MakeObjects(make, pd_, qp.views, qp.objects);
-  if (!refusal.empty()) {
-    Destroy(loop, qp);
-    return refusal;
-  }
   Allow(loop, qp.memory.queues, qp.memory.queue_bytes, qp.memory.placement);
-  if (ThroughGpu(qp.memory.placement)) {
-    gpu_->Watch({view.record + abi::kRecordSendOffset, view.sq, view.depth});
-  }
+  const std::string refusal = MakeObjects(make, pd_, qp.views, qp.objects);
+  if (refusal.empty()) return refusal;
+  Destroy(loop, qp);
+  loop.Memory().Forbid(qp.memory.queues, qp.memory.queue_bytes);
   return refusal;
 }
 
@@ -244,8 +233,7 @@ Result<bool> LiveNic::DestroyQp(const QpAddress& local) {
   bells_.Remove(local.qpn);
   const Result<bool> called = service_->Call([&](NicLoop& loop) {
     Destroy(loop, qp);
-    if (gpu_ != nullptr) gpu_->Unwatch(qp.views.send.record + abi::kRecordSendOffset);
-    Forbid(loop, qp.memory.queues, qp.memory.queue_bytes);
+    loop.Memory().Forbid(qp.memory.queues, qp.memory.queue_bytes);
   });
   if (!called.Ok()) return Error{called.Message()};
   qps_.erase(found);

@@ -121,7 +121,6 @@ class LiveNic final : public RealTimeNic {
   std::string Unreachable(Placement placement) const;
   Result<RegisteredMemory> RegisterAt(uint64_t address, uint64_t bytes, Placement placement);
   void Allow(sim::service::NicLoop& loop, uint64_t address, uint64_t bytes, Placement placement);
-  void Forbid(sim::service::NicLoop& loop, uint64_t address, uint64_t bytes);
   std::string Make(sim::service::NicLoop& loop, Qp& qp);
   static void Destroy(sim::service::NicLoop& loop, const Qp& qp);
   Result<Qp> Find(const QpAddress& local) const;

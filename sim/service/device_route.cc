@@ -1,28 +1,6 @@
 #include "sim/service/device_route.h"
 
-#include <algorithm>
-
 namespace ringpost::sim::service {
-
-void DeviceRoute::Allow(uint64_t address, uint64_t bytes, DeviceAccess& device) {
-  ranges_.emplace(address, Range{bytes, &device});
-}
-
-void DeviceRoute::Forbid(uint64_t address, uint64_t bytes) {
-  const auto [first, end] = ranges_.equal_range(address);
-  const auto found =
-      std::find_if(first, end, [&](const auto& range) { return range.second.bytes == bytes; });
-  if (found != end) ranges_.erase(found);
-}
-
-DeviceAccess* DeviceRoute::FindRange(uint64_t address, uint64_t bytes) const {
-  auto range = ranges_.upper_bound(address);
-  if (range == ranges_.begin()) return nullptr;
-  --range;
-  const uint64_t offset = address - range->first;
-  const bool inside = offset < range->second.bytes && bytes <= range->second.bytes - offset;
-  return inside ? range->second.device : nullptr;
-}
 
 bool DeviceRoute::Modify(DeviceAccess& device, uint64_t address, uint32_t bytes, Dma::NextFn next,
                          const void* context, uint64_t* original) {

@@ -3,24 +3,34 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 
 #include "sim/nic/dma.h"
+#include "sim/service/allowed_ranges.h"
 #include "transport/device_access.h"
 
 namespace ringpost::sim::service {
 
 class DeviceRoute {
  public:
-  // The device outlives the range. Ranges are equal, or do not overlap.
-  void Allow(uint64_t address, uint64_t bytes, DeviceAccess& device);
-  void Forbid(uint64_t address, uint64_t bytes);
+  // The device outlives the range. Ranges may overlap.
+  void Allow(uint64_t address, uint64_t bytes, DeviceAccess& device) {
+    ranges_.Add({address, address + bytes, &device});
+  }
+  // Undoes one Allow(); false: there was none.
+  bool Forbid(uint64_t address, uint64_t bytes) { return ranges_.Remove(address, address + bytes); }
+
+  // Of no device from here on.
+  void Clear() {
+    ranges_.Clear();
+    unsettled_ = nullptr;
+  }
 
   // What reaches all of these bytes; null: they are no device's.
   DeviceAccess* Find(uint64_t address, uint64_t bytes) const {
-    if (ranges_.empty()) [[likely]]
+    if (ranges_.Empty()) [[likely]]
       return nullptr;
-    return FindRange(address, bytes);
+    const AllowedRange* range = ranges_.Find(address, bytes);
+    return range == nullptr ? nullptr : range->device;
   }
 
   bool Write(DeviceAccess& device, uint64_t address, const void* bytes, uint64_t size) {
@@ -39,14 +49,9 @@ class DeviceRoute {
   }
 
  private:
-  struct Range {
-    uint64_t bytes = 0;
-    DeviceAccess* device = nullptr;
-  };
-  DeviceAccess* FindRange(uint64_t address, uint64_t bytes) const;
   void SettleNow();
 
-  std::multimap<uint64_t, Range> ranges_;  // by address
+  AllowedRanges ranges_;
   DeviceAccess* unsettled_ = nullptr;
 };
 

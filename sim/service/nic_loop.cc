@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "sim/nic/timer_codes.h"
+#include "transport/abi/doorbell.h"
+#include "transport/abi/wqe.h"
 
 namespace ringpost::sim::service {
 namespace {
@@ -43,8 +45,28 @@ Created NicLoop::CreateQp(const RnicQpConfig& config, uint64_t page) {
   if (index >= lanes_.size()) lanes_.resize(index + 1);
   lanes_[index] = std::make_unique<Lane>();
   lanes_[index]->qp = nic_.FindQp(created.number);
+  Watch(*lanes_[index], config);
   if (page != 0) pages_.BindQp(page, created.number);
   return created;
+}
+
+// A ring of a device comes with its record, in one trip there.
+void NicLoop::Watch(Lane& lane, const RnicQpConfig& config) {
+  if (config.sq_wqebbs == 0) return;
+  const uint64_t record = config.record + abi::kRecordSendOffset;
+  DeviceAccess* device = dma_.Devices().Find(record, sizeof(uint32_t));
+  const uint64_t bytes = uint64_t{config.sq_wqebbs} * abi::kWqebbBytes;
+  if (device == nullptr || device != dma_.Devices().Find(config.sq, bytes)) return;
+  device->Watch({record, config.sq, config.sq_wqebbs});
+  lane.device = device;
+  lane.record = record;
+}
+
+void NicLoop::DropDevices() {
+  dma_.Devices().Clear();
+  for (const auto& lane : lanes_) {
+    if (lane != nullptr) lane->device = nullptr;
+  }
 }
 
 std::string NicLoop::DestroyQp(uint32_t qpn) {
@@ -52,6 +74,7 @@ std::string NicLoop::DestroyQp(uint32_t qpn) {
   std::string refusal = nic_.DestroyQp(qpn);
   if (!refusal.empty() || lane == nullptr) return refusal;
   pages_.UnbindQp(qpn);
+  if (lane->device != nullptr) lane->device->Unwatch(lane->record);
   std::erase(sending_, lane);
   std::erase(answering_, lane);
   lanes_[(qpn & 0xffff) - Rnic::kFirstQpn].reset();

@@ -28,6 +28,7 @@
 #include "sim/service/packet_port.h"
 #include "sim/service/process_dma.h"
 #include "sim/service/wire_faults.h"
+#include "transport/device_access.h"
 
 namespace ringpost::sim::service {
 
@@ -72,13 +73,15 @@ class NicLoop {
   PaceCounters Paced() const { return pace_ ? pace_->Count() : PaceCounters(); }
 
   // `page`: the UAR page where its doorbells ring; 0: it has none, as a DCT. The caller has allowed
-  // the queues' memory.
+  // the queues' memory, and forbids it after DestroyQp().
   Created CreateQp(const RnicQpConfig& config, uint64_t page);
   std::string DestroyQp(uint32_t qpn);
   std::string ModifyQp(uint32_t qpn, const QpAttributes& attributes, uint32_t mask);
   Created CreateCq(const CqConfig& config, uint64_t page);
   std::string DestroyCq(uint32_t cqn);
   void ArmSrqLimit(uint32_t srqn, uint32_t limit);
+  // Devices are about to end: accesses to their memory are refused from here on.
+  void DropDevices();
 
   // Whether there was anything to do.
   bool Turn(Time now);
@@ -97,6 +100,9 @@ class NicLoop {
     bool answers = false;  // stands in answering_
     // When the last request and the last answer leave a wire with faults.
     Time leaves[2] = {};
+    // Where its send queue and record are a device's: that, and the record's address.
+    DeviceAccess* device = nullptr;
+    uint64_t record = 0;
   };
   struct Timer {
     Time due;
@@ -118,6 +124,7 @@ class NicLoop {
   static constexpr uint32_t kBurst = 16;    // packets, and WQEs fetched, of one of them
 
   Lane* FindLane(uint32_t qpn);
+  void Watch(Lane& lane, const RnicQpConfig& config);
   void Send(Lane& lane);
   void Answer(Lane& lane);
   void Refresh(uint32_t qpn);

@@ -70,16 +70,20 @@ bool ModifyWord(uint64_t address, Dma::NextFn next, const void* context, uint64_
 
 }  // namespace
 
-void ProcessDma::Allow(uint64_t address, uint64_t bytes) {
-  ranges_.push_back({address, address + bytes});
-  Merge();
+bool ProcessDma::Allow(uint64_t address, uint64_t bytes) {
+  DeviceAccess* device = nullptr;
+  if (reach_ && !reach_(address, bytes, &device)) return false;
+  if (device != nullptr) {
+    devices_.Allow(address, bytes, *device);
+  } else {
+    ranges_.Add({address, address + bytes});
+  }
+  return true;
 }
 
 void ProcessDma::Forbid(uint64_t address, uint64_t bytes) {
-  const auto found = std::find(ranges_.begin(), ranges_.end(), Range{address, address + bytes});
-  if (found == ranges_.end()) return;
-  ranges_.erase(found);
-  Merge();
+  last_ = {};
+  if (!devices_.Forbid(address, bytes)) ranges_.Remove(address, address + bytes);
 }
 
 void ProcessDma::AllowOnDemand(uint64_t address, uint64_t bytes) {
@@ -88,38 +92,21 @@ void ProcessDma::AllowOnDemand(uint64_t address, uint64_t bytes) {
 
 void ProcessDma::ForbidOnDemand(uint64_t address, uint64_t bytes) {
   const auto found =
-      std::find(on_demand_.begin(), on_demand_.end(), Range{address, address + bytes});
+      std::find(on_demand_.begin(), on_demand_.end(), AllowedRange{address, address + bytes});
   if (found != on_demand_.end()) on_demand_.erase(found);
 }
 
 bool ProcessDma::FaultIn(uint64_t address, uint64_t bytes, Use use) const {
   return std::any_of(on_demand_.begin(), on_demand_.end(),
-                     [&](const Range& range) { return range.Holds(address, bytes); }) &&
+                     [&](const AllowedRange& range) { return range.Holds(address, bytes); }) &&
          MakePresent(address, bytes, use);
-}
-
-void ProcessDma::Merge() {
-  last_ = {};
-  merged_ = ranges_;
-  std::sort(merged_.begin(), merged_.end(),
-            [](const Range& a, const Range& b) { return a.begin < b.begin; });
-  size_t count = 0;
-  for (const Range& range : merged_) {
-    if (count != 0 && range.begin <= merged_[count - 1].end) {
-      merged_[count - 1].end = std::max(merged_[count - 1].end, range.end);
-    } else {
-      merged_[count++] = range;
-    }
-  }
-  merged_.resize(count);
 }
 
 bool ProcessDma::Allows(uint64_t address, uint64_t bytes) const {
   if (last_.Holds(address, bytes)) return true;
-  auto after = std::upper_bound(merged_.begin(), merged_.end(), address,
-                                [](uint64_t at, const Range& range) { return at < range.begin; });
-  if (after == merged_.begin() || !(--after)->Holds(address, bytes)) return false;
-  last_ = *after;
+  const AllowedRange* found = ranges_.Find(address, bytes);
+  if (found == nullptr) return false;
+  last_ = *found;
   return true;
 }
 

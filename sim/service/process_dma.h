@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/nic/dma.h"
+#include "sim/service/allowed_ranges.h"
 #include "sim/service/device_route.h"
 #include "sim/service/present_pages.h"
 
@@ -19,8 +20,14 @@ namespace ringpost::sim::service {
 
 class ProcessDma final : public Dma {
  public:
-  // Ranges may overlap; each Allow() is undone by one Forbid() of the same range.
-  void Allow(uint64_t address, uint64_t bytes);
+  // Who looks whether memory that is being allowed is a device's. False: it is one's that cannot be
+  // reached; `device` stays null for memory of the host.
+  using Reach = std::function<bool(uint64_t address, uint64_t bytes, DeviceAccess** device)>;
+  void SetReach(Reach reach) { reach_ = std::move(reach); }
+
+  // Ranges may overlap; each Allow() is undone by one Forbid() of the same range. False, and
+  // nothing is allowed, where Reach has no way there.
+  bool Allow(uint64_t address, uint64_t bytes);
   void Forbid(uint64_t address, uint64_t bytes);
   bool Allows(uint64_t address, uint64_t bytes) const;
   // On-demand paging: these pages may come and go. Each access makes its own present first, and is
@@ -48,14 +55,6 @@ class ProcessDma final : public Dma {
               uint64_t* original) override;
 
  private:
-  struct Range {
-    uint64_t begin = 0;
-    uint64_t end = 0;
-    bool operator==(const Range&) const = default;
-    bool Holds(uint64_t address, uint64_t bytes) const {
-      return address >= begin && address < end && bytes <= end - address;
-    }
-  };
   bool Check(uint64_t address, uint64_t bytes, Use use) {
     if (Allows(address, bytes)) [[likely]]
       return true;
@@ -64,13 +63,12 @@ class ProcessDma final : public Dma {
     return false;
   }
   bool FaultIn(uint64_t address, uint64_t bytes, Use use) const;
-  void Merge();
 
-  std::vector<Range> ranges_;     // as given
-  std::vector<Range> merged_;     // sorted, apart from each other
-  std::vector<Range> on_demand_;  // as given
-  mutable Range last_;            // found last
+  AllowedRanges ranges_;
+  mutable AllowedRange last_;            // found last
+  std::vector<AllowedRange> on_demand_;  // as given
   DeviceRoute devices_;
+  Reach reach_;
   uint64_t refused_ = 0;
   Gate gate_;
   bool stamps_ = false;

@@ -11,6 +11,7 @@
 #include "sim/service/nic_service.h"
 #include "sim/service/process_dma.h"
 #include "transport/abi/cqe.h"
+#include "transport/device_access.h"
 
 namespace ringpost {
 namespace {
@@ -83,6 +84,27 @@ BOOST_FIXTURE_TEST_CASE(APageWithoutObjectsIsNotTouched, OnePage) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
+// Memory of a device, all of it one word.
+class OneWord final : public DeviceAccess {
+ public:
+  bool Read(uint64_t, void* bytes, uint64_t size) override {
+    std::memcpy(bytes, &word, size);
+    return true;
+  }
+  bool Write(uint64_t, const void* bytes, uint64_t size) override {
+    std::memcpy(&word, bytes, size);
+    return true;
+  }
+  bool Settle() override { return true; }
+  bool CompareSwap(uint64_t, uint32_t, uint64_t*, uint64_t) override { return false; }
+  void Watch(const AnnouncedRing&) override {}
+  void Unwatch(uint64_t) override {}
+  bool ReadRecord(uint64_t address, uint32_t* record) override {
+    return Read(address, record, sizeof(*record));
+  }
+  uint64_t word = 0;
+};
+
 BOOST_AUTO_TEST_SUITE(ProcessDmaTest)
 
 BOOST_AUTO_TEST_CASE(OnlyAllowedMemoryIsTouched) {
@@ -103,6 +125,32 @@ BOOST_AUTO_TEST_CASE(OnlyAllowedMemoryIsTouched) {
   BOOST_TEST(!dma.Write(0, AddressOf(memory) + 64, bytes, 1));
   BOOST_TEST(dma.Write(0, AddressOf(memory) + 96, bytes, 1));
   BOOST_TEST(dma.Refused() == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(MemoryOfADeviceIsReachedThroughItAlsoWhereRangesOverlap) {
+  constexpr uint64_t kDevices = 1ull << 60, kNobodys = 1ull << 59;
+  OneWord device;
+  ProcessDma dma;
+  dma.SetReach([&](uint64_t address, uint64_t, DeviceAccess** found) {
+    if (address >= kDevices) *found = &device;
+    return address < kNobodys || address >= kDevices;
+  });
+  alignas(8) uint64_t host = 0;
+  BOOST_TEST(dma.Allow(AddressOf(&host), sizeof(host)));
+  BOOST_TEST(dma.Allow(kDevices, 4096));
+  BOOST_TEST(dma.Allow(kDevices + 1024, 64));
+  BOOST_TEST(!dma.Allow(kNobodys, 4096));
+  uint64_t value = 5;
+  BOOST_TEST(dma.Write(0, kDevices + 2048, &value, sizeof(value)));
+  BOOST_TEST(device.word == 5u);
+  BOOST_TEST(host == 0u);
+  BOOST_TEST(dma.Write(0, AddressOf(&host), &value, sizeof(value)));
+  BOOST_TEST(host == 5u);
+  dma.Forbid(kDevices, 4096);
+  BOOST_TEST(!dma.Write(0, kDevices + 2048, &value, sizeof(value)));
+  BOOST_TEST(dma.Write(0, kDevices + 1024, &value, sizeof(value)));
+  BOOST_TEST(!dma.Write(0, kDevices + 1024 + 60, &value, sizeof(value)));
+  BOOST_TEST(!dma.Write(0, kNobodys, &value, sizeof(value)));
 }
 
 BOOST_AUTO_TEST_CASE(BytesOfAnyLengthAndAlignmentAreCopied) {
