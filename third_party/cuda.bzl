@@ -89,6 +89,56 @@ _cuda_objects = rule(
     },
 )
 
+_IMAGE_COMMAND = """
+set -eu
+nvcc=$1 src=$2 out=$3 symbol=$4 scope=$5
+shift 5
+image=$(mktemp)
+trap 'rm -f "$image"' EXIT
+"$nvcc" -fatbin "$src" -o "$image" "$@"
+{
+  echo "// What nvcc made of $src."
+  echo "#include <cstddef>"
+  echo "namespace $scope {"
+  echo "extern const unsigned char $symbol[];"
+  echo "extern const size_t ${symbol}Bytes;"
+  echo "alignas(16) const unsigned char $symbol[] = {"
+  od -An -v -tu1 "$image" | sed 's/  */,/g; s/^,//; s/$/,/'
+  echo "};"
+  echo "const size_t ${symbol}Bytes = sizeof($symbol);"
+  echo "}"
+} >"$out"
+"""
+
+def _cuda_image_impl(ctx):
+    contexts = [dep[CcInfo].compilation_context for dep in ctx.attr.deps]
+    flags = ["-I.", "-std=c++20", "-O3"] + _WARNINGS + _ARCHITECTURES
+    out = ctx.actions.declare_file(ctx.label.name + ".cc")
+    names = [ctx.attr.symbol, ctx.attr.scope]
+    ctx.actions.run_shell(
+        command = _IMAGE_COMMAND,
+        arguments = [CUDA_ROOT + "/bin/nvcc", ctx.file.src.path, out.path] + names + flags +
+                    _dependency_flags(contexts),
+        inputs = depset([ctx.file.src], transitive = [c.headers for c in contexts]),
+        outputs = [out],
+        mnemonic = "CudaCompile",
+        progress_message = "Compiling %s with nvcc" % ctx.file.src.short_path,
+        env = {"CUDA_VERSION": CUDA_VERSION, "PATH": "/usr/local/bin:/usr/bin:/bin"},
+    )
+    return [DefaultInfo(files = depset([out]))]
+
+cuda_image = rule(
+    implementation = _cuda_image_impl,
+    attrs = {
+        "deps": attr.label_list(providers = [CcInfo]),
+        "scope": attr.string(doc = "The namespace of the symbol.", mandatory = True),
+        "src": attr.label(allow_single_file = [".cu"], mandatory = True),
+        "symbol": attr.string(mandatory = True),
+    },
+    doc = "NAME.cc with the kernels of one .cu file as an image that the CUDA driver loads: the " +
+          "array SYMBOL and the size SYMBOLBytes. For programs that have no CUDA linked.",
+)
+
 def cuda_library(name, srcs, hdrs = [], deps = [], copts = [], local_defines = [], **kwargs):
     """A cc_library of .cu files, skipped (and said so) on a machine without the CUDA Toolkit.
 

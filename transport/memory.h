@@ -22,6 +22,12 @@ struct Allocation {
   Placement placement = Placement::kHost;
 };
 
+// A dma-buf, and where in it the allocation begins: it is of whole pages of the host.
+struct DmaBuf {
+  int file = -1;
+  uint64_t offset = 0;
+};
+
 // What kind of host pages are mapped for the device: RAM, or registers of another device (a UAR).
 enum class Mapping : uint8_t { kMemory, kRegisters };
 
@@ -42,8 +48,9 @@ class MemoryProvider {
   virtual Result<uint64_t> Map(void* pages, uint64_t bytes, Mapping mapping) = 0;
   virtual void Unmap(void* pages) = 0;
 
-  // A dma-buf of GPU memory, through which a NIC's driver reaches it. The caller closes it.
-  virtual Result<int> ExportDmaBuf(const Allocation& allocation) = 0;
+  // A dma-buf of GPU memory, through which a NIC's driver reaches it: of an allocation, or of a
+  // part of one. The caller closes its file.
+  virtual Result<DmaBuf> ExportDmaBuf(const Allocation& allocation) = 0;
 
   // Between any two of: host memory, allocations. Returns when the bytes are there.
   virtual Result<bool> Copy(uint64_t to, uint64_t from, uint64_t bytes) = 0;

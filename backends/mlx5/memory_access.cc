@@ -38,18 +38,18 @@ Result<OwnedMemory> MemoryAccess::Allocate(Placement placement, uint64_t bytes) 
 
 template <class T>
 Result<T> MemoryAccess::ByEitherWay(const Allocation& memory,
-                                    const std::function<T(int dma_buf)>& by_dma_buf,
+                                    const std::function<T(const DmaBuf&)>& by_dma_buf,
                                     const std::function<T()>& by_address, const char* calls[2]) {
   const auto named = [&](const char* call) {
     return fmt::format("{} of {} bytes at {:#x}", call, memory.bytes, memory.address);
   };
   std::string first;
   if (memory.placement == Placement::kGpu) {
-    const Result<int> dma_buf = provider_.ExportDmaBuf(memory);
+    const Result<DmaBuf> dma_buf = provider_.ExportDmaBuf(memory);
     if (dma_buf.Ok()) {
       T made = by_dma_buf(dma_buf.Value());
       const int error = errno;
-      close(dma_buf.Value());
+      close(dma_buf.Value().file);
       if (made != nullptr) return made;
       first = CallFailed(device_.Name(), named(calls[0]), error).message;
     } else {
@@ -72,9 +72,9 @@ Result<Mr> MemoryAccess::Register(const Allocation& memory) {
   const char* calls[2] = {"ibv_reg_dmabuf_mr", "ibv_reg_mr"};
   return ByEitherWay<Mr>(
       memory,
-      [&](int dma_buf) {
-        return Mr(
-            ibv_reg_dmabuf_mr(device_.pd(), 0, memory.bytes, memory.address, dma_buf, kAllAccess));
+      [&](const DmaBuf& dma_buf) {
+        return Mr(ibv_reg_dmabuf_mr(device_.pd(), dma_buf.offset, memory.bytes, memory.address,
+                                    dma_buf.file, kAllAccess));
       },
       [&] {
         return Mr(ibv_reg_mr(device_.pd(), reinterpret_cast<void*>(memory.address), memory.bytes,
@@ -87,13 +87,14 @@ Result<Umem> MemoryAccess::RegisterUmem(const Allocation& memory) {
   const char* calls[2] = {"mlx5dv_devx_umem_reg_ex (dmabuf)", "mlx5dv_devx_umem_reg"};
   return ByEitherWay<Umem>(
       memory,
-      [&](int dma_buf) {
+      [&](const DmaBuf& dma_buf) {
         mlx5dv_devx_umem_in in = {};
-        in.size = memory.bytes;  // `addr` is the offset in the dma-buf
+        in.addr = reinterpret_cast<void*>(dma_buf.offset);
+        in.size = memory.bytes;
         in.access = IBV_ACCESS_LOCAL_WRITE;
         in.pgsz_bitmap = ~(kPageBytes - 1);
         in.comp_mask = MLX5DV_UMEM_MASK_DMABUF;
-        in.dmabuf_fd = dma_buf;
+        in.dmabuf_fd = dma_buf.file;
         return Umem(mlx5dv_devx_umem_reg_ex(device_.context(), &in));
       },
       [&] {

@@ -70,7 +70,7 @@ class MemoryAccess {
 
  private:
   template <class T>
-  Result<T> ByEitherWay(const Allocation& memory, const std::function<T(int dma_buf)>& by_dma_buf,
+  Result<T> ByEitherWay(const Allocation& memory, const std::function<T(const DmaBuf&)>& by_dma_buf,
                         const std::function<T()>& by_address, const char* calls[2]);
   Result<uint64_t> MapAs(const void* begin, uint64_t bytes, Mapping mapping);
 

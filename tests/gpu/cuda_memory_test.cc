@@ -1,6 +1,7 @@
 #include "transport/memory/cuda_memory.h"
 
 #include <cuda_runtime_api.h>
+#include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 #include <vector>
@@ -45,6 +46,24 @@ BOOST_AUTO_TEST_CASE(BytesSurviveTheWayThroughGpuMemory, *precondition(NeedsGpu)
   BOOST_TEST(memory.Copy(host, got.Value().address, 1000).Ok());
   BOOST_TEST(bytes == std::vector<char>(1000, 7));
   memory.Free(got.Value());
+}
+
+// Of CUDA's runtime only 256 bytes are promised, and a dma-buf is of whole pages.
+BOOST_AUTO_TEST_CASE(GpuMemoryIsWholePagesAlsoBesideSmallAllocationsOfTheProgram,
+                     *precondition(NeedsGpu)) {
+  CudaMemory memory(0);
+  std::vector<void*> small;
+  for (int i = 0; i < 16; ++i) {
+    small.push_back(nullptr);
+    BOOST_TEST_REQUIRE(cudaMalloc(&small.back(), 512 * (i % 3 + 1)) == cudaSuccess);
+    const Result<Allocation> got = memory.Allocate(Placement::kGpu, 4096);
+    BOOST_TEST_REQUIRE(got.Ok());
+    BOOST_TEST(got.Value().address % 65536 == 0u);
+    const Result<DmaBuf> file = memory.ExportDmaBuf(got.Value());
+    BOOST_TEST(file.Ok(), (file.Ok() ? "" : file.Message()));
+    if (file.Ok()) close(file.Value().file);
+  }
+  for (void* one : small) cudaFree(one);
 }
 
 BOOST_AUTO_TEST_CASE(PinnedHostMemoryHasOneAddressForBothSides, *precondition(NeedsGpu)) {

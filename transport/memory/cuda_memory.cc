@@ -2,6 +2,7 @@
 
 #include <cuda.h>
 #include <cuda_runtime.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <string>
@@ -9,7 +10,7 @@
 namespace ringpost {
 namespace {
 
-// Exported and mapped ranges are whole pages of the host, which dma-bufs ask for.
+// As large as a page of a host may be: a dma-buf is of whole pages.
 constexpr uint64_t kPageBytes = 65536;
 
 uint64_t WholePages(uint64_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes; }
@@ -79,7 +80,7 @@ cudaError_t AllocateZeroed(Placement placement, uint64_t bytes, void** memory) {
 
 CudaMemory::~CudaMemory() {
   Drop(cudaSetDevice(device_));
-  for (const auto& [address, placement] : placement_of_) Release(address, placement);
+  for (const auto& [address, taken] : taken_) Release(taken.memory, taken.placement);
 }
 
 Result<Allocation> CudaMemory::Allocate(Placement placement, uint64_t bytes) {
@@ -87,20 +88,26 @@ Result<Allocation> CudaMemory::Allocate(Placement placement, uint64_t bytes) {
   void* memory = nullptr;
   cudaError_t result = cudaSetDevice(device_);
   if (result == cudaSuccess) result = AllocateZeroed(placement, WholePages(bytes), &memory);
+  if (result == cudaSuccess && reinterpret_cast<uint64_t>(memory) % kPageBytes != 0) {
+    // Small allocations of the program may stand before it in one of CUDA's own blocks.
+    Release(reinterpret_cast<uint64_t>(memory), placement);
+    result = AllocateZeroed(placement, WholePages(bytes) + kPageBytes, &memory);
+  }
   if (result != cudaSuccess) return Failed("allocation", result);
-  const uint64_t address = reinterpret_cast<uint64_t>(memory);
+  const uint64_t taken = reinterpret_cast<uint64_t>(memory);
+  const uint64_t address = WholePages(taken);
   const std::lock_guard<std::mutex> lock(mutex_);
-  placement_of_.emplace(address, placement);
+  taken_[address] = {taken, placement};
   return Allocation{address, bytes, placement};
 }
 
 void CudaMemory::Free(const Allocation& allocation) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = placement_of_.find(allocation.address);
-  if (found == placement_of_.end()) return;
+  const auto found = taken_.find(allocation.address);
+  if (found == taken_.end()) return;
   Drop(cudaSetDevice(device_));
-  Release(found->first, found->second);
-  placement_of_.erase(found);
+  Release(found->second.memory, found->second.placement);
+  taken_.erase(found);
 }
 
 Result<uint64_t> CudaMemory::Map(void* pages, uint64_t bytes, Mapping mapping) {
@@ -124,7 +131,7 @@ void CudaMemory::Unmap(void* pages) {
   Drop(cudaHostUnregister(pages));
 }
 
-Result<int> CudaMemory::ExportDmaBuf(const Allocation& allocation) {
+Result<DmaBuf> CudaMemory::ExportDmaBuf(const Allocation& allocation) {
   if (allocation.placement != Placement::kGpu) {
     return Error{"only GPU memory is exported as a dma-buf"};
   }
@@ -132,13 +139,18 @@ Result<int> CudaMemory::ExportDmaBuf(const Allocation& allocation) {
   if (selected != cudaSuccess) return Failed("cudaSetDevice", selected);
   const Result<GetHandle> get = FindGetHandle();
   if (!get.Ok()) return Error{get.Message()};
-  int descriptor = -1;
-  const CUresult result = get.Value()(&descriptor, allocation.address, WholePages(allocation.bytes),
+  // Pages of the host. What is less than one of them, as parts of small allocations are, CUDA
+  // refuses.
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  DmaBuf made;
+  made.offset = allocation.address % page;
+  const uint64_t bytes = (made.offset + allocation.bytes + page - 1) / page * page;
+  const CUresult result = get.Value()(&made.file, allocation.address - made.offset, bytes,
                                       CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
   if (result != CUDA_SUCCESS) {
     return Error{"cuMemGetHandleForAddressRange: error " + std::to_string(result)};
   }
-  return descriptor;
+  return made;
 }
 
 Result<bool> CudaMemory::Copy(uint64_t to, uint64_t from, uint64_t bytes) {

@@ -20,13 +20,18 @@ class CudaMemory final : public MemoryProvider {
   void Free(const Allocation& allocation) override;
   Result<uint64_t> Map(void* pages, uint64_t bytes, Mapping mapping) override;
   void Unmap(void* pages) override;
-  Result<int> ExportDmaBuf(const Allocation& allocation) override;
+  Result<DmaBuf> ExportDmaBuf(const Allocation& allocation) override;
   Result<bool> Copy(uint64_t to, uint64_t from, uint64_t bytes) override;
 
  private:
   const int device_;
   std::mutex mutex_;
-  std::map<uint64_t, Placement> placement_of_;  // by address
+  // What CUDA gave, by the address that was passed on.
+  struct Taken {
+    uint64_t memory = 0;
+    Placement placement = Placement::kHost;
+  };
+  std::map<uint64_t, Taken> taken_;
 };
 
 }  // namespace ringpost

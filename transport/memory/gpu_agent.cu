@@ -2,17 +2,11 @@
 
 #include <cuda_runtime.h>
 
-#include "transport/cuda_port.cuh"
 #include "transport/memory/agent_client.h"
-#include "transport/memory/agent_loop.h"
+#include "transport/memory/agent_kernel.cuh"
 
 namespace ringpost {
 namespace {
-
-__global__ void Agent(AgentMailbox* mailbox, uint64_t done, uint64_t lease_ps) {
-  CudaPort port;
-  AgentLoop<CudaPort>(port, mailbox).Run(done, lease_ps);
-}
 
 std::string Failed(const char* what, cudaError_t error) {
   cudaGetLastError();  // it is reported here, and must not show up in a later call
@@ -50,8 +44,8 @@ class GpuAgentRuntime final : public AgentRuntime {
       // Its own result: the last error of this thread may be that of an earlier call.
       uint64_t lease = kLeasePs;
       void* arguments[] = {&mailbox, &done, &lease};
-      error = cudaLaunchKernel(reinterpret_cast<const void*>(&Agent), 1, AgentMailbox::kWords,
-                               arguments, 0, stream_);
+      error = cudaLaunchKernel(reinterpret_cast<const void*>(&RingpostAgent), 1,
+                               AgentMailbox::kWords, arguments, 0, stream_);
     }
     return error == cudaSuccess ? std::string() : Failed("the agent's kernel", error);
   }

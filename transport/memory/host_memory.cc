@@ -43,7 +43,7 @@ Result<uint64_t> HostMemory::Map(void* pages, uint64_t, Mapping) {
 
 void HostMemory::Unmap(void*) {}
 
-Result<int> HostMemory::ExportDmaBuf(const Allocation&) {
+Result<DmaBuf> HostMemory::ExportDmaBuf(const Allocation&) {
   return Error{"host memory has no dma-buf; register it by its address"};
 }
 

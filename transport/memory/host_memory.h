@@ -17,7 +17,7 @@ class HostMemory final : public MemoryProvider {
   void Free(const Allocation& allocation) override;
   Result<uint64_t> Map(void* pages, uint64_t bytes, Mapping mapping) override;
   void Unmap(void* pages) override;
-  Result<int> ExportDmaBuf(const Allocation& allocation) override;
+  Result<DmaBuf> ExportDmaBuf(const Allocation& allocation) override;
   Result<bool> Copy(uint64_t to, uint64_t from, uint64_t bytes) override;
 
  private:

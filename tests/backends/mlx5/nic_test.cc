@@ -39,9 +39,9 @@ class GpuLike final : public MemoryProvider {
     return reinterpret_cast<uint64_t>(pages);
   }
   void Unmap(void*) override { --mapped; }
-  Result<int> ExportDmaBuf(const Allocation&) override {
+  Result<DmaBuf> ExportDmaBuf(const Allocation&) override {
     if (!exports) return Error{"this driver exports no dma-buf"};
-    return open("/dev/null", O_RDONLY | O_CLOEXEC);
+    return DmaBuf{open("/dev/null", O_RDONLY | O_CLOEXEC), 0};
   }
   Result<bool> Copy(uint64_t to, uint64_t from, uint64_t bytes) override {
     return host_.Copy(to, from, bytes);
