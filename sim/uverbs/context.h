@@ -25,7 +25,7 @@ struct Pd {
   uint32_t number = 0;  // the NIC's
 };
 
-// Memory that the NIC reaches: the program's own, or a mapping of a dma-buf.
+// Memory that the NIC reaches: the program's own, a GPU's, or a dma-buf's.
 struct Mr {
   uint32_t pd = 0;  // handle
   uint32_t key = 0;
@@ -33,8 +33,7 @@ struct Mr {
   uint64_t address = 0;
   uint64_t bytes = 0;
   uint32_t access = 0;
-  void* mapping = nullptr;  // of a dma-buf; unmapped with it
-  uint64_t mapping_bytes = 0;
+  prm::Devx::Memory dma_buf;  // null: it is of none
 };
 
 struct Range {

@@ -50,6 +50,8 @@ bool Exists(const char* path) {
   return syscall(SYS_readlink, path, &target, 1) >= 0 || errno == EINVAL;
 }
 
+void LeaveGpusAtExit();
+
 class State {
  public:
   State(std::string root, Settings settings, bool methods)
@@ -121,7 +123,7 @@ class State {
     std::weak_ptr<NicHost>& known = nics_[device.name];
     std::shared_ptr<NicHost> nic = known.lock();
     if (nic != nullptr) return nic;
-    auto started = NicHost::Start(settings_, device, pages);
+    auto started = NicHost::Start(settings_, device, pages, LeaveGpusAtExit);
     if (!started.Ok()) {
       std::fprintf(stderr, "ringpost: device %s: %s\n", device.name.c_str(),
                    started.Message().c_str());
@@ -129,6 +131,12 @@ class State {
     }
     known = started.Value();
     return started.Value();
+  }
+  void LeaveGpus() {
+    const std::lock_guard<std::mutex> lock(attach_mutex_);
+    for (const auto& [name, known] : nics_) {
+      if (const auto nic = known.lock()) nic->LeaveGpus();
+    }
   }
   void Stop() {
     const std::lock_guard<std::mutex> lock(attach_mutex_);
@@ -156,6 +164,16 @@ class State {
 
 // Never destroyed: threads and other libraries' destructors may still call.
 std::atomic<State*> g_state{nullptr};
+
+// The driver ends with the program, by a handler of its own that was there before there was memory
+// of a GPU: so this one runs before that, and a NIC that is still open asks a driver that is there.
+void LeaveGpusAtExit() {
+  static const int registered = std::atexit([] {
+    const OwnCalls own;
+    if (State* state = g_state.load()) state->LeaveGpus();
+  });
+  static_cast<void>(registered);
+}
 
 void BeforeFork() {
   if (State* state = g_state.load()) state->Mutex().lock();

@@ -106,7 +106,8 @@ prm::FirmwareConfig FirmwareOf(NicHost& host) {
 
 Result<std::shared_ptr<NicHost>> NicHost::Start(const Settings& settings,
                                                 const DeviceSettings& device,
-                                                std::shared_ptr<UarPages> uars) {
+                                                std::shared_ptr<UarPages> uars,
+                                                std::function<void()> on_gpu) {
   std::shared_ptr<NicHost> host(new NicHost());
   host->device_ = device;
   host->limits_ = settings.limits;
@@ -134,11 +135,15 @@ Result<std::shared_ptr<NicHost>> NicHost::Start(const Settings& settings,
   if (!service.Ok()) return Error{service.Message()};
   host->service_ = std::move(service.Value());
   // Sleeps of microseconds are what they say: the usual slack is 50 us.
-  host->Call([raw = host.get()](service::NicLoop& loop) {
+  host->Call([raw = host.get(), &on_gpu](service::NicLoop& loop) {
     t_own_calls = true;
     prctl(PR_SET_TIMERSLACK, 1);
     AskForShortSlices();
     loop.Memory().StampCqes();
+    raw->gpu_ = std::make_unique<gpu::GpuMemory>("device " + raw->device_.name, on_gpu);
+    loop.Memory().SetReach([raw](uint64_t address, uint64_t bytes, DeviceAccess** device) {
+      return raw->gpu_ == nullptr || raw->gpu_->Reach(address, bytes, device);
+    });
     raw->firmware_ = std::make_unique<prm::Firmware>(loop, FirmwareOf(*raw));
   });
   return host;
@@ -159,10 +164,18 @@ void NicHost::OnEvent(const AsyncEvent& event) {
   if (found != listeners_.end()) found->second(event.kind);
 }
 
+void NicHost::LeaveGpus() {
+  Call([this](service::NicLoop& loop) {
+    loop.DropDevices();
+    gpu_.reset();
+  });
+}
+
 void NicHost::Stop() {
   // It uses the loop; a thread that has ended by itself does not.
   if (!Call([this](service::NicLoop&) { firmware_.reset(); })) firmware_.reset();
   service_.reset();
+  gpu_.reset();
   fabric_.reset();
 }
 

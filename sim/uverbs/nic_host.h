@@ -13,6 +13,7 @@
 #include "sim/nic/facts.h"
 #include "sim/service/fabric_segment.h"
 #include "sim/service/nic_service.h"
+#include "sim/uverbs/gpu/gpu_memory.h"
 #include "sim/uverbs/prm/firmware.h"
 #include "sim/uverbs/settings.h"
 #include "sim/uverbs/uar_pages.h"
@@ -25,9 +26,11 @@ enum class Subject : uint8_t { kCq, kQp, kSrq };
 class NicHost {
  public:
   static constexpr uint32_t kCompletionVectors = 8;
+  // `on_gpu` is called, on any NIC's thread, when it has come to reach memory of a GPU.
   static Result<std::shared_ptr<NicHost>> Start(const Settings& settings,
                                                 const DeviceSettings& device,
-                                                std::shared_ptr<UarPages> uars);
+                                                std::shared_ptr<UarPages> uars,
+                                                std::function<void()> on_gpu = {});
   NicHost(const NicHost&) = delete;
   NicHost& operator=(const NicHost&) = delete;
   ~NicHost() { Stop(); }
@@ -49,6 +52,9 @@ class NicHost {
   // The command interface. On the NIC's thread, inside Call().
   prm::Firmware& Firmware() { return *firmware_; }
 
+  // Memory of GPUs is not reached any more: their driver is about to end.
+  void LeaveGpus();
+
   // Ends the thread and leaves the fabric; every Call() from then on fails.
   void Stop();
 
@@ -63,6 +69,7 @@ class NicHost {
   std::unique_ptr<service::FabricSegment> fabric_;
   std::unordered_map<uint64_t, Listener> listeners_;  // the NIC's thread's
   std::unique_ptr<prm::Firmware> firmware_;           // the same
+  std::unique_ptr<gpu::GpuMemory> gpu_;               // the same
   // Last: its thread uses the others.
   std::unique_ptr<service::NicService> service_;
 };

@@ -15,7 +15,7 @@ _CONTRACT = {"transport/abi"}
 _TRANSPORT = _CONTRACT | {"transport"}
 _SERVICE = _CONTRACT | (_SIM_CORE - {"sim/gpu"}) | {"sim/service"}
 _BACKENDS = {"backends", "backends/live", "backends/mlx5", "backends/sim"}
-_SIM = _SIM_CORE | {"sim/node", "sim/service", "sim/uverbs"}
+_SIM = _SIM_CORE | {"sim/node", "sim/service", "sim/uverbs", "sim/uverbs/gpu"}
 _BELOW_TOOLS = _TRANSPORT | _SIM | _BACKENDS | {"configs", "workloads"}
 
 # Words that all sides share; everything may use them as it may use the byte contract.
@@ -39,7 +39,9 @@ ALLOWED = {
     "sim/engine": _CONTRACT | {"sim/engine"},
     "sim/node": _CONTRACT | _SIM_CORE | {"sim/node"},
     "sim/service": _SERVICE,
-    "sim/uverbs": _SERVICE | {"sim/uverbs"},
+    "sim/uverbs": _SERVICE | {"sim/uverbs", "sim/uverbs/gpu"},
+    # The one place that knows how the transport's agent reaches memory of a GPU.
+    "sim/uverbs/gpu": _SERVICE | _TRANSPORT | {"sim/uverbs/gpu"},
     "configs": _TRANSPORT | _SIM_CORE | {"configs"},
     "backends/sim": _TRANSPORT | _SIM_CORE | {"sim/node", "configs", "backends", "backends/sim"},
     "backends/live": _TRANSPORT | _SERVICE | {"configs", "backends", "backends/live"},

@@ -2,15 +2,11 @@
 // means is sim/uverbs/prm's; here are the attributes that carry it.
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
-#include <string>
 
+#include "sim/uverbs/commands/program_memory.h"
 #include "sim/uverbs/commands/tables.h"
-#include "sim/uverbs/real_calls.h"
 
 namespace ringpost::sim::uverbs {
 namespace {
@@ -19,34 +15,13 @@ using prm::Devx;
 
 constexpr uint32_t kMailboxBytes = 1 << 16;  // the longest that is copied
 
-// The memory behind a dma-buf, as far as its exporter lets a CPU map it.
-int MapDmaBuf(int file, Devx::Memory* memory) {
-  char target[64] = {};
-  const std::string link = "/proc/self/fd/" + std::to_string(file);
-  if (file < 0 || readlink(link.c_str(), target, sizeof(target) - 1) < 0) return EBADF;
-  if (std::strncmp(target, "/dmabuf:", 8) != 0) return EBADF;
-  const off_t bytes = lseek(file, 0, SEEK_END);
-  if (bytes <= 0) return EINVAL;
-  void* mapping =
-      real::Map(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  if (mapping == MAP_FAILED) return EOPNOTSUPP;
-  const auto unmap = [](const prm::MemoryRange* range) {
-    munmap(reinterpret_cast<void*>(range->address), range->bytes);
-    delete range;
-  };
-  *memory = Devx::Memory(
-      new prm::MemoryRange{reinterpret_cast<uint64_t>(mapping), static_cast<uint64_t>(bytes)},
-      unmap);
-  return 0;
-}
-
 // Runs body(devx) on the NIC's thread; EIO where that has ended.
 template <class Body>
 int OnDevx(Context& context, const Body& body) {
   int error = EIO;
   context.Nic().Call([&](service::NicLoop&) {
     if (context.devx == nullptr) {
-      context.devx = std::make_unique<Devx>(context.Nic().Firmware(), MapDmaBuf);
+      context.devx = std::make_unique<Devx>(context.Nic().Firmware(), FindDmaBufMemory, IsMemory);
     }
     error = body(*context.devx);
   });

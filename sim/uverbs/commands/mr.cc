@@ -1,21 +1,16 @@
 // Memory regions: of the program's memory, or of a dma-buf.
-#include <fcntl.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ib_user_verbs.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
-#include <string>
 #include <utility>
 
 #include "sim/nic/protection.h"
 #include "sim/service/present_pages.h"
 #include "sim/uverbs/commands/destroy.h"
+#include "sim/uverbs/commands/program_memory.h"
 #include "sim/uverbs/commands/tables.h"
-#include "sim/uverbs/real_calls.h"
 
 namespace ringpost::sim::uverbs {
 namespace {
@@ -49,15 +44,14 @@ int Populate(const Mr& mr) {
   if (mr.bytes == 0 || mr.address + mr.bytes < mr.address) return EINVAL;
   if (IsOnDemand(mr)) return 0;
   const bool writes = (mr.access & IB_UVERBS_ACCESS_LOCAL_WRITE) != 0;
-  return service::MakePresent(mr.address, mr.bytes, writes ? Use::kWrite : Use::kRead) ? 0 : EFAULT;
+  return IsMemory(mr.address, mr.bytes, writes ? Use::kWrite : Use::kRead) ? 0 : EFAULT;
 }
 
-void Allow(NicLoop& loop, const Mr& mr) {
-  if (IsOnDemand(mr)) {
-    loop.Memory().AllowOnDemand(mr.address, mr.bytes);
-  } else {
-    loop.Memory().Allow(mr.address, mr.bytes);
-  }
+// False: there is no way to that memory.
+bool Allow(NicLoop& loop, const Mr& mr) {
+  if (!IsOnDemand(mr)) return loop.Memory().Allow(mr.address, mr.bytes);
+  loop.Memory().AllowOnDemand(mr.address, mr.bytes);
+  return true;
 }
 
 void Forbid(NicLoop& loop, const Mr& mr) {
@@ -77,12 +71,16 @@ int Register(Context& context, Mr& mr) {
   const Pd* pd = context.pds.Find(mr.pd);
   if (pd == nullptr) return EINVAL;
   const MemoryRegion region = RegionOf(mr, *pd);
-  const bool ran = context.Nic().Call([&](NicLoop& loop) {
+  int error = EIO;
+  context.Nic().Call([&](NicLoop& loop) {
+    error = Allow(loop, mr) ? 0 : EOPNOTSUPP;
+    if (error != 0) return;
     mr.key = loop.Function().Keys().Register(region);
-    if (mr.key != 0) Allow(loop, mr);
+    if (mr.key != 0) return;
+    Forbid(loop, mr);
+    error = ENOMEM;
   });
-  if (!ran) return EIO;
-  return mr.key == 0 ? ENOMEM : 0;
+  return error;
 }
 
 void Release(Context& context, const Mr& mr) {
@@ -90,7 +88,6 @@ void Release(Context& context, const Mr& mr) {
     loop.Function().Keys().Deregister(mr.key);
     Forbid(loop, mr);
   });
-  if (mr.mapping != nullptr) munmap(mr.mapping, mr.mapping_bytes);
 }
 
 int RegisterMemory(Context& context, Mr mr, uint32_t* handle, uint32_t* key) {
@@ -124,15 +121,15 @@ int RegisterByCommand(Context& context, const Command& command) {
 int Change(Context& context, const Mr& old, const Mr& mr) {
   const Pd* pd = context.pds.Find(mr.pd);
   if (pd == nullptr) return EINVAL;
-  bool changed = false;
-  const bool ran = context.Nic().Call([&](NicLoop& loop) {
-    changed = loop.Function().Keys().Change(old.key, RegionOf(mr, *pd));
-    if (!changed) return;
-    Allow(loop, mr);
-    Forbid(loop, old);
+  int error = EIO;
+  context.Nic().Call([&](NicLoop& loop) {
+    error = Allow(loop, mr) ? 0 : EOPNOTSUPP;
+    if (error != 0) return;
+    const bool changed = loop.Function().Keys().Change(old.key, RegionOf(mr, *pd));
+    Forbid(loop, changed ? old : mr);
+    error = changed ? 0 : EINVAL;
   });
-  if (!ran) return EIO;
-  return changed ? 0 : EINVAL;
+  return error;
 }
 
 // What is not named stays, as does the key.
@@ -140,7 +137,7 @@ int Reregister(Context& context, const Command& command) {
   enum : uint32_t { kTranslation = 1, kDomain = 2, kAccess = 4 };
   const auto request = Read<ib_uverbs_rereg_mr>(command.in);
   Mr* old = context.mrs.Find(request.mr_handle);
-  if (old == nullptr || request.flags == 0 || old->mapping != nullptr) return EINVAL;
+  if (old == nullptr || request.flags == 0 || old->dma_buf != nullptr) return EINVAL;
   if ((request.flags & ~uint32_t{kTranslation | kDomain | kAccess}) != 0) return EINVAL;
   Mr mr = *old;
   if ((request.flags & kTranslation) != 0) {
@@ -161,23 +158,6 @@ int Reregister(Context& context, const Command& command) {
   return 0;
 }
 
-// Maps what a dma-buf's exporter lets a CPU map.
-int MapDmaBuf(int file, uint64_t offset, Mr& mr) {
-  if (fcntl(file, F_GETFD) < 0) return EBADF;
-  char target[64] = {};
-  const std::string link = "/proc/self/fd/" + std::to_string(file);
-  if (readlink(link.c_str(), target, sizeof(target) - 1) < 0) return EBADF;
-  if (std::strncmp(target, "/dmabuf:", 8) != 0) return EINVAL;
-  const uint64_t begin = offset & ~(kPage - 1);
-  mr.mapping_bytes = offset - begin + mr.bytes;
-  void* mapping = real::Map(nullptr, mr.mapping_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file,
-                            static_cast<off_t>(begin));
-  if (mapping == MAP_FAILED) return EOPNOTSUPP;
-  mr.mapping = mapping;
-  mr.address = reinterpret_cast<uint64_t>(mapping) + (offset - begin);
-  return 0;
-}
-
 int RegisterDmaBuf(Context& context, const Attributes& attributes) {
   Mr mr;
   mr.pd = attributes.Handle(UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE);
@@ -188,13 +168,13 @@ int RegisterDmaBuf(Context& context, const Attributes& attributes) {
   if (IsOnDemand(mr)) return EINVAL;
   int error = CheckAccess(mr.access);
   if (error != 0) return error;
-  error = MapDmaBuf(attributes.Value<int32_t>(UVERBS_ATTR_REG_DMABUF_MR_FD), offset, mr);
+  error = FindDmaBufMemory(attributes.Value<int32_t>(UVERBS_ATTR_REG_DMABUF_MR_FD), &mr.dma_buf);
   if (error != 0) return error;
+  const uint64_t most = mr.dma_buf->bytes;
+  if (mr.bytes == 0 || mr.bytes > most || offset > most - mr.bytes) return EINVAL;
+  mr.address = mr.dma_buf->address + offset;
   error = Register(context, mr);
-  if (error != 0) {
-    munmap(mr.mapping, mr.mapping_bytes);
-    return error;
-  }
+  if (error != 0) return error;
   attributes.Answer(UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY, mr.key);
   attributes.Answer(UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY, mr.key);
   attributes.SetHandle(UVERBS_ATTR_REG_DMABUF_MR_HANDLE, context.mrs.Add(std::make_unique<Mr>(mr)));

@@ -8,8 +8,6 @@
 #include <cerrno>
 #include <vector>
 
-#include "sim/service/present_pages.h"
-
 namespace ringpost::sim::uverbs::prm {
 namespace {
 
@@ -172,7 +170,7 @@ int Devx::Locate(const UmemRequest& request, MemoryRange* range, Memory* memory)
   if (request.bytes == 0 || request.address + request.bytes < request.address) return EINVAL;
   const bool writable = (request.access & IB_UVERBS_ACCESS_LOCAL_WRITE) != 0;
   const service::Use use = writable ? service::Use::kWrite : service::Use::kRead;
-  return service::MakePresent(request.address, request.bytes, use) ? 0 : EFAULT;
+  return present_(request.address, request.bytes, use) ? 0 : EFAULT;
 }
 
 int Devx::RegisterUmem(const UmemRequest& request, uint32_t* handle, uint32_t* number) {
@@ -188,6 +186,7 @@ int Devx::RegisterUmem(const UmemRequest& request, uint32_t* handle, uint32_t* n
   if (error != 0) return error;
   if (UmemPageSize(range, request.page_sizes.value_or(~uint64_t{0})) == 0) return EINVAL;
   *number = firmware_.CreateUmem({uid_, range.address, range.bytes, writable, 0});
+  if (*number == 0) return EOPNOTSUPP;
   *handle = next_handle_++;
   umems_[*handle] = {*number, std::move(memory)};
   return 0;

@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 
+#include "sim/service/present_pages.h"
 #include "sim/uverbs/prm/firmware.h"
 
 namespace ringpost::sim::uverbs::prm {
@@ -40,10 +41,15 @@ class Devx {
   // an errno: EBADF for a descriptor that is no dma-buf of ours.
   using Memory = std::shared_ptr<const MemoryRange>;
   using Dmabuf = std::function<int(int file, Memory* memory)>;
+  // Whether there is such memory, of the host or of a device.
+  using Present = std::function<bool(uint64_t address, uint64_t bytes, service::Use use)>;
 
   // If the firmware has no room for another user, every call answers EINVAL.
-  Devx(Firmware& firmware, Dmabuf dmabuf)
-      : firmware_(firmware), dmabuf_(std::move(dmabuf)), uid_(firmware.Open()) {}
+  Devx(Firmware& firmware, Dmabuf dmabuf, Present present = service::MakePresent)
+      : firmware_(firmware),
+        dmabuf_(std::move(dmabuf)),
+        present_(std::move(present)),
+        uid_(firmware.Open()) {}
   Devx(const Devx&) = delete;
   Devx& operator=(const Devx&) = delete;
   ~Devx() {
@@ -73,6 +79,7 @@ class Devx {
 
   Firmware& firmware_;
   const Dmabuf dmabuf_;
+  const Present present_;
   const uint16_t uid_;
   uint32_t next_handle_ = 1;
   std::map<uint32_t, Made> objects_;  // by handle

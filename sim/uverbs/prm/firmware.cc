@@ -52,10 +52,10 @@ Refusal Firmware::Execute(std::span<const uint8_t> in, std::span<uint8_t> out, u
 }
 
 uint32_t Firmware::CreateUmem(const Umem& umem) {
+  if (!state_.nic.Memory().Allow(umem.address, umem.bytes)) return 0;
   // Numbers are not used again before all others were.
   while (next_umem_ == 0 || state_.umems.contains(next_umem_)) ++next_umem_;
   state_.umems[next_umem_] = umem;
-  state_.nic.Memory().Allow(umem.address, umem.bytes);
   return next_umem_++;
 }
 

@@ -41,7 +41,8 @@ class Firmware {
   // `out` is overwritten. The user is `uid`, whatever the mailbox says.
   Refusal Execute(std::span<const uint8_t> in, std::span<uint8_t> out, uint16_t uid);
 
-  // Memory that queues and keys of its owner may be in. The number is from 1 on.
+  // Memory that queues and keys of its owner may be in. The number is from 1 on; 0: the NIC has no
+  // way to that memory.
   uint32_t CreateUmem(const Umem& umem);
   Refusal DestroyUmem(uint32_t umem, uint16_t uid);
 
