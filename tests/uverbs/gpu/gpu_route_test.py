@@ -1,0 +1,54 @@
+"""Queues, records, doorbells and payload in GPU memory on virtual devices, with a stand-in for
+CUDA's driver: what a NIC's thread can reach of it, it reaches through the agent."""
+
+import os
+import re
+import subprocess
+import unittest
+import uuid
+
+from tests import case_report
+
+PROGRAM = os.path.abspath("tools/ringpost/ringpost")
+GPU_PROGRAM = os.path.abspath("tests/uverbs/gpu/gpu_program")
+
+
+def run_case(case):
+    environment = dict(os.environ, LD_LIBRARY_PATH=os.path.abspath("tests/uverbs/gpu"))
+    environment.pop("XML_OUTPUT_FILE", None)
+    command = [PROGRAM, "exec", "--set=exec.devices=2",
+               "--set=exec.fabric=gpu_" + uuid.uuid4().hex, "--", GPU_PROGRAM,
+               "--run_test=" + case, "--report_level=short"]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=50,
+                          check=False)
+
+
+class GpuRoute(unittest.TestCase):
+    pass
+
+
+def add_cases():
+    """A case here for each of the program's."""
+    listed = subprocess.run([GPU_PROGRAM, "--list_content=HRF"], capture_output=True, text=True,
+                            check=True)
+    suite = ""
+    for line in listed.stderr.splitlines():
+        name = line.strip().rstrip("*")
+        if not line.startswith(" "):
+            suite = name
+            continue
+
+        def check(self, case=f"{suite}/{name}"):
+            run = run_case(case)
+            said = run.stdout + run.stderr
+            self.assertEqual(run.returncode, 0, said)
+            self.assertRegex(said, r"1 test case out of \d+ passed", said)
+
+        words = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+        setattr(GpuRoute, "test_" + words, check)
+
+
+add_cases()
+
+if __name__ == "__main__":
+    case_report.main()
