@@ -1,79 +1,33 @@
 // Kernels post to live NICs: one GPU as two ranks, each with a NIC of this process.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <boost/test/unit_test.hpp>
-#include <chrono>
+#include <memory>
 #include <string>
 #include <thread>
-#include <vector>
+#include <utility>
 
 #include "backends/live/live_fabric.h"
 #include "sim/service/fabric_segment.h"
 #include "tests/gpu/live_workout.h"
 #include "tests/gpu/needs_gpu.h"
+#include "tests/gpu/workout_ranks.h"
 #include "transport/abi/cqe.h"
-#include "transport/memory/cuda_memory.h"
 #include "transport/memory/gpu_agent.h"
 
 namespace ringpost {
 namespace {
 
 using boost::unit_test::precondition;
-using gpu_test::WorkoutShape;
 
-constexpr uint64_t kHangGuardPs = 30'000'000'000'000;
-
-struct TwoRanks {
-  LiveNicOptions Options(uint32_t rank = 0) {
-    LiveNicOptions options;
-    options.memory = &MemoryOf(rank);
-    options.gpu_kernels = true;
-    options.reach_gpu = [this, rank] { return StartGpuAgent(devices[rank], MemoryOf(rank)); };
-    options.service.idle = sim::service::Idle::kSpin;
-    return options;
-  }
-
-  CudaMemory& MemoryOf(uint32_t rank) { return devices[rank] == 0 ? memory : second; }
-
-  int devices[2] = {0, 0};  // by rank
-  CudaMemory memory{0};     // these outlive the NICs
-  CudaMemory second{1};
-};
-
-struct Workout : TwoRanks {
-  // One rank's half of what a kernel of each side needs.
-  struct Side {
-    RegisteredMemory arena;
-    std::vector<QpView> views;
-  };
-
-  // Runs the shape with a fabric of its own; true if everything was as it must be.
-  bool Run(const std::string& publication, const std::string& ordering, Placement placement,
-           const WorkoutShape& shape, const QpSpec& spec) {
-    auto made = LiveFabric::Make({Options(0), Options(1)});
-    if (!made.Ok()) return Says(made.Message());
-    LiveFabric& fabric = *made.Value();
-    Side sides[2];
-    for (uint32_t i = 0; i < shape.qps; ++i) {
-      auto pair = fabric.ConnectPair(0, 1, spec);
-      if (!pair.Ok()) return Says(pair.Message());
-      sides[0].views.push_back(pair.Value().first);
-      sides[1].views.push_back(pair.Value().second);
-    }
-    for (uint32_t rank = 0; rank < 2; ++rank) {
-      auto arena = fabric.nic(rank).Allocate(placement, gpu_test::ArenaBytes(shape.threads));
-      if (!arena.Ok()) return Says(arena.Message());
-      sides[rank].arena = arena.Value();
-    }
-    if (Check(publication, ordering, shape, sides)) return true;
-    return Says(said + CountersOf(fabric));
-  }
-
-  static std::string CountersOf(LiveFabric& fabric) {
+class LiveRanks final : public gpu_test::RankNics {
+ public:
+  explicit LiveRanks(std::unique_ptr<LiveFabric> fabric) : fabric_(std::move(fabric)) {}
+  Nic& nic(uint32_t rank) override { return fabric_->nic(rank); }
+  std::string Story() override {
     std::string text;
     for (uint32_t rank = 0; rank < 2; ++rank) {
-      const auto counts = fabric.nic(rank).Counts();
+      const auto counts = fabric_->nic(rank).Counts();
       if (!counts.Ok()) return counts.Message();
       text += fmt::format("; NIC {}:", rank);
       for (const auto& [name, value] : counts.Value()) {
@@ -83,97 +37,30 @@ struct Workout : TwoRanks {
     return text;
   }
 
-  bool Check(const std::string& publication, const std::string& ordering, const WorkoutShape& shape,
-             const Side (&sides)[2]) {
-    const uint64_t shared_at = gpu_test::SharedCounterAt(shape.threads);
-    gpu_test::WorkoutRank ranks[2];
-    for (uint32_t rank = 0; rank < 2; ++rank) {
-      const Side& mine = sides[rank];
-      const RegisteredMemory& peers = sides[1 - rank].arena;
-      ranks[rank] = {
-          devices[rank], gpu_test::CopyViews(devices[rank], mine.views.data(), shape.qps),
-          mine.arena.Local(0, mine.arena.bytes), peers.Remote(0), peers.Remote(shared_at)};
-    }
-    gpu_test::WorkoutReport reports[2];
-    const auto begin = std::chrono::steady_clock::now();
-    const std::string refusal = gpu_test::RunWorkout(publication, ordering, shape, ranks, reports);
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    for (const gpu_test::WorkoutRank& rank : ranks) gpu_test::FreeViews(rank.views);
-    const uint64_t each = uint64_t{shape.threads} * shape.rounds;
-    const uint64_t all = 2 * each * gpu_test::kOperationsPerRound;
-    const std::string what =
-        fmt::format("{}.{}, {} threads, {} QPs: ", publication, ordering, shape.threads, shape.qps);
-    BOOST_TEST_MESSAGE(what << all << " operations in " << took.count() << " s");
-    if (!refusal.empty()) return Says(what + refusal);
-    for (const gpu_test::WorkoutReport& report : reports) {
-      if (report.finished != shape.threads) return Says(what + FailuresOf(report));
-      if (report.wrong_gets + report.wrong_puts + report.wrong_counters != 0) {
-        return Says(what + fmt::format("{} gets, {} puts and {} counters are wrong",
-                                       report.wrong_gets, report.wrong_puts,
-                                       report.wrong_counters));
-      }
-    }
-    for (uint32_t rank = 0; rank < 2; ++rank) {
-      uint64_t counter = 0;
-      const uint64_t at = reinterpret_cast<uint64_t>(&counter);
-      const auto copied = MemoryOf(rank).Copy(at, sides[rank].arena.address + shared_at, 8);
-      if (!copied.Ok()) return Says(copied.Message());
-      if (counter != each) return Says(fmt::format("{}the shared counter is {}", what, counter));
-    }
-    operations += all;
-    return true;
+ private:
+  std::unique_ptr<LiveFabric> fabric_;
+};
+
+struct LiveWorkout : gpu_test::Workout {
+  LiveNicOptions Options(uint32_t rank = 0) {
+    LiveNicOptions options;
+    options.memory = &MemoryOf(rank);
+    options.gpu_kernels = true;
+    options.reach_gpu = [this, rank] { return StartGpuAgent(devices[rank], MemoryOf(rank)); };
+    options.service.idle = sim::service::Idle::kSpin;
+    return options;
   }
 
-  static std::string FailuresOf(const gpu_test::WorkoutReport& report) {
-    std::string text = fmt::format("{} threads failed:", report.failed);
-    for (uint64_t i = 0; i < std::min<uint64_t>(report.failed, report.kKept); ++i) {
-      const gpu_test::WorkoutFailure& failure = report.failure[i];
-      text += fmt::format(" [thread {} round {} step {}: status {}, syndrome {:#x}, WQE {}]",
-                          failure.thread, failure.round, static_cast<int>(failure.step),
-                          static_cast<int>(failure.error.status), failure.error.syndrome,
-                          failure.error.wqe_index);
-    }
-    return text;
+  Result<std::unique_ptr<gpu_test::RankNics>> Open() override {
+    auto made = LiveFabric::Make({Options(0), Options(1)});
+    if (!made.Ok()) return Error{made.Message()};
+    return std::unique_ptr<gpu_test::RankNics>(new LiveRanks(std::move(made.Value())));
   }
-
-  static bool Says(const std::string& what) {
-    BOOST_TEST_MESSAGE(what);
-    said = what;
-    return false;
-  }
-
-  // A thread for each QP, and a doorbell for each operation or each batch.
-  void RunOwned(const std::string& publication, const std::string& ordering, Placement placement) {
-    // The NIC goes through the agent to what is in GPU memory, which is slower.
-    const uint32_t part = placement == Placement::kHost ? 1 : 8;
-    for (const WorkoutShape& shape :
-         {WorkoutShape{1, 1, 1000}, {16, 16, 800 / part}, {64, 64, 1600 / part}}) {
-      const QpSpec spec{.placement = placement, .batch = 16, .timeout_ps = kHangGuardPs};
-      BOOST_TEST(Run(publication, ordering, placement, shape, spec), said);
-    }
-  }
-
-  // Threads that share QPs: one warp, eight, and 4,096 threads.
-  void RunShared(const std::string& publication, const std::string& ordering, Placement placement) {
-    const uint32_t part = placement == Placement::kHost ? 1 : 2;
-    for (const WorkoutShape& shape : {WorkoutShape{1, 1, 500 / part},
-                                      {32, 1, 200 / part},
-                                      {256, 1, 32 / part},
-                                      {1024, 4, 16 / part},
-                                      {4096, 64, 14 / part}}) {
-      const QpSpec spec{
-          .placement = placement, .batch = 32, .shared = true, .timeout_ps = kHangGuardPs};
-      BOOST_TEST(Run(publication, ordering, placement, shape, spec), said);
-    }
-  }
-
-  static inline std::string said;
-  static inline uint64_t operations = 0;
 };
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(GpuLiveTest, Workout, *precondition(NeedsGpu))
+BOOST_FIXTURE_TEST_SUITE(GpuLiveTest, LiveWorkout, *precondition(NeedsGpu))
 
 // Orderings of GPU scope are for queues in GPU memory alone: docs/memory_model.md.
 BOOST_AUTO_TEST_CASE(ThreadsThatOwnTheirQpReachThePeerThroughHostMemory) {
@@ -219,7 +106,7 @@ BOOST_AUTO_TEST_CASE(AWarpGoesOnWhereItsWqesOutnumberTheRing) {
                       .batch = 4,
                       .shared = true,
                       .timeout_ps = kHangGuardPs / 10};
-    BOOST_TEST(Run(publication, "system_fence", Placement::kHost, {32, 1, 20}, spec), said);
+    BOOST_TEST(Run(publication, "system_fence", Placement::kHost, {32, 1, 20}, spec), Said());
   }
 }
 
@@ -280,7 +167,7 @@ BOOST_AUTO_TEST_CASE(AKernelWhosePeerDiesReturnsAnError) {
 }
 
 // Last: what the cases before have done.
-BOOST_AUTO_TEST_CASE(TheyWereTenMillionOperations) { BOOST_TEST(operations >= 10'000'000u); }
+BOOST_AUTO_TEST_CASE(TheyWereTenMillionOperations) { BOOST_TEST(Operations() >= 10'000'000u); }
 
 BOOST_AUTO_TEST_SUITE_END()
 
