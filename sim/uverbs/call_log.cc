@@ -1,34 +1,27 @@
 #include "sim/uverbs/call_log.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
 
-#include "sim/uverbs/real_calls.h"
+#include "sim/uverbs/line_file.h"
 
 namespace ringpost::sim::uverbs::call_log {
 namespace {
 
-int File() {
-  static const int file = [] {
-    const char* path = std::getenv("RINGPOST_UVERBS_LOG");
-    if (path == nullptr || *path == '\0') return -1;
-    return real::Open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  }();
-  return file;
+// Never destroyed: other libraries' destructors may still call.
+const LineFile& File() {
+  static const LineFile* const file = new LineFile("RINGPOST_UVERBS_LOG");
+  return *file;
 }
 
-// One write for each line, so that lines of several processes stay whole.
 void Line(std::string text) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   const auto time = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
-  const std::string line = fmt::format("{}.{:06} {} {}\n", time / 1'000'000, time % 1'000'000,
-                                       syscall(SYS_gettid), text);
-  real::Write(File(), line.data(), line.size());
+  File().Append(fmt::format("{}.{:06} {} {}\n", time / 1'000'000, time % 1'000'000,
+                            syscall(SYS_gettid), text));
 }
 
 std::string Outcome(const char* name, int error) {
@@ -38,7 +31,7 @@ std::string Outcome(const char* name, int error) {
 
 }  // namespace
 
-bool On() { return File() >= 0; }
+bool On() { return File().On(); }
 
 void Open(const char* path, int file) {
   if (On()) Line(fmt::format("open {} = {}", path, file));

@@ -25,6 +25,15 @@ for path in glob.glob("/proc/self/task/*/stat"):
 """
 
 
+# Closes what it has not opened, as daemons do, and has a file of its own when it uses the device.
+CLOSES_ALL_AND_OPENS = """
+import os, sys
+os.listdir("/sys/class/infiniband")
+os.closerange(3, 256)
+own = open(sys.argv[1], "w")
+"""
+
+
 def seed():
     return int(os.environ.get("RINGPOST_TEST_SEED") or 1)
 
@@ -60,6 +69,21 @@ class Exec(unittest.TestCase):
                 file.flush()
                 run = self.run_exec("--config", file.name, "--", "true")
             self.one_line(run, 2, file.name + ":1:", key)
+
+    def test_no_line_of_the_log_goes_to_a_file_of_a_program_that_closes_all(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log, own = os.path.join(folder, "log"), os.path.join(folder, "own")
+            os.environ["RINGPOST_UVERBS_LOG"] = log
+            self.addCleanup(os.environ.pop, "RINGPOST_UVERBS_LOG")
+            run = self.run_exec(f"--set=exec.fabric={pair.new_fabric()}", "--", sys.executable,
+                                "-c", CLOSES_ALL_AND_OPENS + OPENS_A_DEVICE, own)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            with open(own, encoding="utf-8") as file:
+                self.assertEqual(file.read(), "")
+            with open(log, encoding="utf-8") as file:
+                lines = file.read()
+            self.assertIn("/sys/class/infiniband ->", lines)
+            self.assertIn("open /dev/infiniband/uverbs0", lines)
 
     @pair.needs("ibv_devinfo", "ibverbs-utils")
     def test_devices_are_listed_as_they_are_configured(self):

@@ -7,6 +7,7 @@ as between the kernel and the program on a machine with hardware.
 import os
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -66,6 +67,16 @@ class Record(unittest.TestCase):
         self.assertIn(f"{self.record}:{number + 1}: QUERY_HCA_CAP: 0x40: recorded 0x{theirs}, ",
                       run.stdout)
         self.assertIn(" 1 differences", run.stdout)
+
+    def test_no_line_goes_to_a_file_of_a_program_that_closes_all(self):
+        own = self.record + ".own"
+        program = ("import os, sys\nos.close(os.open('/dev/infiniband/uverbs0', os.O_RDWR))\n"
+                   "os.closerange(3, 256)\nown = open(sys.argv[1], 'w')\n"
+                   "os.close(os.open('/dev/infiniband/uverbs0', os.O_RDWR))\n")
+        lines = self.recorded("infiniband", sys.executable, "-c", program, own)
+        with open(own, encoding="ascii") as file:
+            self.assertEqual(file.read(), "")
+        self.assertEqual([line.split()[1] for line in lines], ["open", "close"] * 2)
 
     @pair.needs("ibv_devinfo", "ibverbs-utils")
     def test_opens_commands_and_mappings_are_recorded_by_both_routes(self):

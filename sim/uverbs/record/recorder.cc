@@ -1,6 +1,5 @@
 #include "sim/uverbs/record/recorder.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <rdma/ib_user_verbs.h>
 #include <sys/uio.h>
@@ -8,11 +7,10 @@
 
 #include <array>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <span>
 
-#include "sim/uverbs/real_calls.h"
+#include "sim/uverbs/line_file.h"
 
 namespace ringpost::sim::uverbs::record {
 namespace {
@@ -21,19 +19,13 @@ constexpr char kDevicePrefix[] = "/dev/infiniband/uverbs";
 constexpr size_t kFiles = 1 << 16;
 std::array<std::atomic<bool>, kFiles> g_followed{};
 
-int File() {
-  static const int file = [] {
-    const char* path = std::getenv(kFileVariable);
-    if (path == nullptr || *path == '\0') return -1;
-    return real::Open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  }();
-  return file;
+// Never destroyed: other libraries' destructors may still call.
+const LineFile& File() {
+  static const LineFile* const file = new LineFile(kFileVariable);
+  return *file;
 }
 
-void Line(const std::string& text) {
-  const std::string line = fmt::format("{} {}\n", getpid(), text);
-  real::Write(File(), line.data(), line.size());
-}
+void Line(const std::string& text) { File().Append(fmt::format("{} {}\n", getpid(), text)); }
 
 void Follow(int file, bool followed) {
   if (file >= 0 && static_cast<size_t>(file) < kFiles)
@@ -77,7 +69,7 @@ std::optional<std::vector<uint8_t>> AnswerOf(std::span<const uint8_t> bytes) {
 }  // namespace
 
 void Opened(const char* path, int file) {
-  if (file < 0 || path == nullptr || File() < 0) return;
+  if (file < 0 || path == nullptr || !File().On()) return;
   if (std::strncmp(path, kDevicePrefix, sizeof(kDevicePrefix) - 1) != 0) return;
   Follow(file, true);
   Line(fmt::format("open {} {}", file, path));
