@@ -4,18 +4,44 @@
 #include <rdma/ib_user_verbs.h>
 #include <sys/mman.h>
 
+#include <array>
 #include <cerrno>
+#include <set>
+#include <string>
 
 #include "sim/uverbs/call_log.h"
 #include "sim/uverbs/commands/tables.h"
 #include "sim/uverbs/fail_once.h"
+#include "sim/uverbs/prm/commands.h"
 
 namespace ringpost::sim::uverbs {
 namespace {
 
+std::array<CommandRows, 7> AllCommands() {
+  return {DeviceCommands(), PdCommands(), MrCommands(), CqCommands(),
+          SrqCommands(),    QpCommands(), AhCommands()};
+}
+
+std::array<MethodRows, 9> AllMethods() {
+  return {DeviceMethods(), PdMethods(), MrMethods(),  CqMethods(),  SrqMethods(),
+          QpMethods(),     AhMethods(), UarMethods(), DevxMethods()};
+}
+
+// As the call log has them.
+std::set<std::string> CommandNames() {
+  std::set<std::string> names;
+  for (const CommandRows rows : AllCommands()) {
+    for (const CommandRow& row : rows) names.insert(row.name);
+  }
+  for (const MethodRows rows : AllMethods()) {
+    for (const MethodRow& row : rows) names.insert(row.name);
+  }
+  for (const prm::CommandFacts& command : prm::Commands()) names.insert(command.name);
+  return names;
+}
+
 const CommandRow* FindCommand(uint32_t number, bool extended) {
-  for (const CommandRows rows : {DeviceCommands(), PdCommands(), MrCommands(), CqCommands(),
-                                 SrqCommands(), QpCommands(), AhCommands()}) {
+  for (const CommandRows rows : AllCommands()) {
     for (const CommandRow& row : rows) {
       if (row.number == number && row.extended == extended) return &row;
     }
@@ -24,9 +50,7 @@ const CommandRow* FindCommand(uint32_t number, bool extended) {
 }
 
 const MethodRow* FindMethod(uint16_t object, uint16_t method) {
-  for (const MethodRows rows :
-       {DeviceMethods(), PdMethods(), MrMethods(), CqMethods(), SrqMethods(), QpMethods(),
-        AhMethods(), UarMethods(), DevxMethods()}) {
+  for (const MethodRows rows : AllMethods()) {
     for (const MethodRow& row : rows) {
       if (row.object == object && row.method == method) return &row;
     }
@@ -91,7 +115,7 @@ int DeviceFile::Run(const Command& command) {
   if (row != nullptr) {
     const bool make = command.number == IB_USER_VERBS_CMD_GET_CONTEXT && !command.extended;
     Context* context = nullptr;
-    const int planned = FailOnce::OfProcess().Next(row->name);
+    const int planned = FailOnce::OfProcess(CommandNames).Next(row->name);
     if (planned != 0) {
       error = planned;
     } else if ((context = Current(make, &error)) != nullptr) {
@@ -143,7 +167,8 @@ int DeviceFile::Ioctl(ib_uverbs_ioctl_hdr* header) {
         row->object == UVERBS_OBJECT_DEVICE && row->method == UVERBS_METHOD_GET_CONTEXT;
     const char* carried = CarriedCommand(attributes);
     Context* context = nullptr;
-    const int planned = FailOnce::OfProcess().Next(carried == nullptr ? row->name : carried);
+    const int planned =
+        FailOnce::OfProcess(CommandNames).Next(carried == nullptr ? row->name : carried);
     if (planned != 0) {
       error = planned;
     } else if ((context = Current(make, &error)) != nullptr) {

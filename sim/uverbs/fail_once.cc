@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 #include <optional>
 #include <string_view>
 
@@ -45,9 +46,32 @@ std::optional<PlannedFailure> ParseOne(std::string_view text) {
   return failure.error == 0 ? std::nullopt : std::optional(failure);
 }
 
+// How many letters must be changed, put in or left out between two names.
+size_t Distance(const std::string& from, const std::string& to) {
+  std::vector<size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < from.size(); ++i) {
+    size_t before = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < to.size(); ++j) {
+      const size_t changed = before + (from[i] == to[j] ? 0 : 1);
+      before = row[j + 1];
+      row[j + 1] = std::min({changed, before + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+// There is one.
+const std::string& Closest(const std::string& name, const std::set<std::string>& known) {
+  return *std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {
+    return Distance(name, a) < Distance(name, b);
+  });
+}
+
 }  // namespace
 
-Result<std::vector<PlannedFailure>> FailOnce::Parse(const std::string& text) {
+Result<std::vector<PlannedFailure>> FailOnce::Parse(const std::string& text,
+                                                    const std::set<std::string>& known) {
   std::vector<PlannedFailure> plan;
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find(',', at), text.size());
@@ -61,17 +85,22 @@ Result<std::vector<PlannedFailure>> FailOnce::Parse(const std::string& text) {
           "' is no failure; write COMMAND=ERRNO, COMMAND#N=ERRNO or #N=ERRNO, with one of " +
           names};
     }
+    if (!failure->name.empty() && !known.contains(failure->name)) {
+      return Error{std::string(kVariable) + ": there is no command '" + failure->name +
+                   "'; write a name as RINGPOST_UVERBS_LOG has it, such as " +
+                   Closest(failure->name, known)};
+    }
     plan.push_back(*failure);
     at = end + 1;
   }
   return plan;
 }
 
-FailOnce& FailOnce::OfProcess() {
+FailOnce& FailOnce::OfProcess(std::set<std::string> (*known)()) {
   // Never destroyed: other libraries' destructors may still call.
-  static FailOnce* const process = [] {
+  static FailOnce* const process = [known] {
     const char* text = std::getenv(kVariable);
-    auto plan = Parse(text == nullptr ? "" : text);
+    auto plan = Parse(text == nullptr ? "" : text, known());
     if (!plan.Ok()) {
       std::fprintf(stderr, "ringpost: %s\n", plan.Message().c_str());
       std::_Exit(2);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,9 +30,12 @@ class FailOnce {
  public:
   static constexpr char kVariable[] = "RINGPOST_UVERBS_FAIL";
 
-  static Result<std::vector<PlannedFailure>> Parse(const std::string& text);
-  // Of the environment. A plan that cannot be read ends the program with status 2 and one line.
-  static FailOnce& OfProcess();
+  // `known` are the names that there are.
+  static Result<std::vector<PlannedFailure>> Parse(const std::string& text,
+                                                   const std::set<std::string>& known);
+  // Of the environment. A plan that cannot be read, or names what there is not, ends the program
+  // with status 2 and one line.
+  static FailOnce& OfProcess(std::set<std::string> (*known)());
 
   explicit FailOnce(std::vector<PlannedFailure> plan) : plan_(std::move(plan)) {}
   // Called once for each command; 0, or the errno with which it is to fail.

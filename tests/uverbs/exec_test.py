@@ -70,6 +70,13 @@ class Exec(unittest.TestCase):
                 run = self.run_exec("--config", file.name, "--", "true")
             self.one_line(run, 2, file.name + ":1:", key)
 
+    def test_a_failure_of_a_command_that_is_not_there_is_refused_in_one_line(self):
+        os.environ["RINGPOST_UVERBS_FAIL"] = "CREATE_Q=ENOMEM"
+        self.addCleanup(os.environ.pop, "RINGPOST_UVERBS_FAIL")
+        run = self.run_exec(f"--set=exec.fabric={pair.new_fabric()}", "--", sys.executable, "-c",
+                            OPENS_A_DEVICE)
+        self.one_line(run, 2, "there is no command 'CREATE_Q'", "such as CREATE_")
+
     def test_no_line_of_the_log_goes_to_a_file_of_a_program_that_closes_all(self):
         with tempfile.TemporaryDirectory() as folder:
             log, own = os.path.join(folder, "log"), os.path.join(folder, "own")

@@ -2,13 +2,17 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
+#include <set>
+#include <string>
 
 namespace ringpost::sim::uverbs {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(FailOnceTest)
 
-FailOnce Plan(const char* text) { return FailOnce(FailOnce::Parse(text).Value()); }
+const std::set<std::string> kKnown = {"A", "CREATE_QP", "CREATE_CQ", "QP_CREATE"};
+
+FailOnce Plan(const char* text) { return FailOnce(FailOnce::Parse(text, kKnown).Value()); }
 
 BOOST_AUTO_TEST_CASE(ACommandFailsOnceByItsName) {
   FailOnce plan = Plan("CREATE_QP=ENOMEM,CREATE_CQ#2=EOPNOTSUPP");
@@ -35,12 +39,23 @@ BOOST_AUTO_TEST_CASE(WithoutAPlanNothingFails) {
 BOOST_AUTO_TEST_CASE(APlanThatCannotBeReadIsRefusedInOneLine) {
   for (const char* text : {"CREATE_QP", "=EINVAL", "CREATE_QP=EWHAT", "#0=EINVAL", "#x=EINVAL",
                            "#1x=EINVAL", "A=EINVAL,,"}) {
-    const auto plan = FailOnce::Parse(text);
+    const auto plan = FailOnce::Parse(text, kKnown);
     BOOST_TEST_REQUIRE(!plan.Ok(), text);
     BOOST_TEST(plan.Message().find("RINGPOST_UVERBS_FAIL") == 0u);
     BOOST_TEST(plan.Message().find("ENOMEM") != std::string::npos);
     BOOST_TEST(plan.Message().find('\n') == std::string::npos);
   }
+}
+
+BOOST_AUTO_TEST_CASE(ANameThatNoCommandHasIsRefusedWithOneLikeIt) {
+  for (const char* text : {"QP_CRATE=ENOMEM", "#3=EINVAL,CREATE_QPS#2=EIO", "create_qp=EIO"}) {
+    const auto plan = FailOnce::Parse(text, kKnown);
+    BOOST_TEST_REQUIRE(!plan.Ok(), text);
+    BOOST_TEST(plan.Message().find("RINGPOST_UVERBS_FAIL: there is no command '") == 0u);
+    BOOST_TEST(plan.Message().find('\n') == std::string::npos);
+  }
+  BOOST_TEST(FailOnce::Parse("QP_CRATE=EIO", kKnown).Message().find("such as QP_CREATE") !=
+             std::string::npos);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
