@@ -55,6 +55,19 @@ uint64_t Now() {
   return abi::Swap64(static_cast<uint64_t>(count));
 }
 
+void StoreWords(uint64_t address, const uint8_t* cqe, bool stamped) {
+  uint64_t word = 0;
+  for (uint32_t at = 0; at < abi::kCqeTailOffset; at += sizeof(word)) {
+    std::memcpy(&word, cqe + at, sizeof(word));
+    if (stamped && at == kTimestamp) word = Now();
+    WordAt<uint64_t>(address + at).store(word, std::memory_order_relaxed);
+  }
+  std::memcpy(&word, cqe + abi::kCqeTailOffset, sizeof(word));
+  // One store, so that a poller of a slot that is rewritten sees one CQE's tail or the other's.
+  // Release: orders the entry and all payload before op_own, on which pollers rely.
+  WordAt<uint64_t>(address + abi::kCqeTailOffset).store(word, std::memory_order_release);
+}
+
 template <class T>
 bool ModifyWord(uint64_t address, Dma::NextFn next, const void* context, uint64_t* original) {
   if (address % sizeof(T) != 0) return false;
@@ -73,6 +86,7 @@ bool ModifyWord(uint64_t address, Dma::NextFn next, const void* context, uint64_
 bool ProcessDma::Allow(uint64_t address, uint64_t bytes) {
   DeviceAccess* device = nullptr;
   if (reach_ && !reach_(address, bytes, &device)) return false;
+  if (guarded_) AccessGuard::Install();
   if (device != nullptr) {
     devices_.Allow(address, bytes, *device);
   } else {
@@ -117,8 +131,8 @@ bool ProcessDma::ReadRecord(uint32_t, uint64_t address, uint32_t* word) {
   if (address % sizeof(*word) != 0 || !Check(address, sizeof(*word), Use::kRead)) return false;
   // Acquire: orders the record before the WQEs that it announces. Software releases them by its
   // store of the record, or by a fence before it.
-  *word = WordAt<uint32_t>(address).load(std::memory_order_acquire);
-  return true;
+  return Touch(address, sizeof(*word),
+               [&] { *word = WordAt<uint32_t>(address).load(std::memory_order_acquire); });
 }
 
 bool ProcessDma::Read(uint32_t, uint64_t address, void* bytes, uint64_t size) {
@@ -127,11 +141,12 @@ bool ProcessDma::Read(uint32_t, uint64_t address, void* bytes, uint64_t size) {
     return device->Read(address, bytes, size);
   }
   if (!Check(address, size, Use::kRead)) return false;
-  InPieces(address, size, [&](auto piece, uint64_t offset) {
-    piece = WordAt<decltype(piece)>(address + offset).load(std::memory_order_relaxed);
-    std::memcpy(static_cast<uint8_t*>(bytes) + offset, &piece, sizeof(piece));
+  return Touch(address, size, [&] {
+    InPieces(address, size, [&](auto piece, uint64_t offset) {
+      piece = WordAt<decltype(piece)>(address + offset).load(std::memory_order_relaxed);
+      std::memcpy(static_cast<uint8_t*>(bytes) + offset, &piece, sizeof(piece));
+    });
   });
-  return true;
 }
 
 bool ProcessDma::Write(uint32_t, uint64_t address, const void* bytes, uint64_t size) {
@@ -141,15 +156,16 @@ bool ProcessDma::Write(uint32_t, uint64_t address, const void* bytes, uint64_t s
   }
   if (!Check(address, size, Use::kWrite)) return false;
   devices_.Settle();
-  InPieces(address, size, [&](auto piece, uint64_t offset) {
-    std::memcpy(&piece, static_cast<const uint8_t*>(bytes) + offset, sizeof(piece));
-    // Release on the last piece: orders all earlier writes before it. Whoever polls this word, a
-    // signal say, relies on it for the payload that came before.
-    const bool last = offset + sizeof(piece) == size;
-    WordAt<decltype(piece)>(address + offset)
-        .store(piece, last ? std::memory_order_release : std::memory_order_relaxed);
+  return Touch(address, size, [&] {
+    InPieces(address, size, [&](auto piece, uint64_t offset) {
+      std::memcpy(&piece, static_cast<const uint8_t*>(bytes) + offset, sizeof(piece));
+      // Release on the last piece: orders all earlier writes before it. Whoever polls this word, a
+      // signal say, relies on it for the payload that came before.
+      const bool last = offset + sizeof(piece) == size;
+      WordAt<decltype(piece)>(address + offset)
+          .store(piece, last ? std::memory_order_release : std::memory_order_relaxed);
+    });
   });
-  return true;
 }
 
 bool ProcessDma::WriteCqe(uint32_t qpn, uint64_t address, const void* cqe) {
@@ -171,19 +187,9 @@ bool ProcessDma::StoreCqe(uint64_t address, const void* cqe) {
   }
   if (!Check(address, abi::kCqeBytes, Use::kWrite)) return false;
   devices_.Settle();
-  const auto* bytes = static_cast<const uint8_t*>(cqe);
-  const bool stamped = stamps_ && !IsError(bytes);
-  uint64_t word = 0;
-  for (uint32_t at = 0; at < abi::kCqeTailOffset; at += sizeof(word)) {
-    std::memcpy(&word, bytes + at, sizeof(word));
-    if (stamped && at == kTimestamp) word = Now();
-    WordAt<uint64_t>(address + at).store(word, std::memory_order_relaxed);
-  }
-  std::memcpy(&word, bytes + abi::kCqeTailOffset, sizeof(word));
-  // One store, so that a poller of a slot that is rewritten sees one CQE's tail or the other's.
-  // Release: orders the entry and all payload before op_own, on which pollers rely.
-  WordAt<uint64_t>(address + abi::kCqeTailOffset).store(word, std::memory_order_release);
-  return true;
+  const bool stamped = stamps_ && !IsError(static_cast<const uint8_t*>(cqe));
+  return Touch(address, abi::kCqeBytes,
+               [&] { StoreWords(address, static_cast<const uint8_t*>(cqe), stamped); });
 }
 
 bool ProcessDma::Modify(uint32_t, uint64_t address, uint32_t bytes, NextFn next,
@@ -193,8 +199,12 @@ bool ProcessDma::Modify(uint32_t, uint64_t address, uint32_t bytes, NextFn next,
   }
   if (!Check(address, bytes, Use::kWrite)) return false;
   devices_.Settle();
-  return bytes == sizeof(uint32_t) ? ModifyWord<uint32_t>(address, next, context, original)
-                                   : ModifyWord<uint64_t>(address, next, context, original);
+  bool modified = false;
+  const bool there = Touch(address, bytes, [&] {
+    modified = bytes == sizeof(uint32_t) ? ModifyWord<uint32_t>(address, next, context, original)
+                                         : ModifyWord<uint64_t>(address, next, context, original);
+  });
+  return there && modified;
 }
 
 }  // namespace ringpost::sim::service

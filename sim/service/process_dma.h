@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/nic/dma.h"
+#include "sim/service/access_guard.h"
 #include "sim/service/allowed_ranges.h"
 #include "sim/service/device_route.h"
 #include "sim/service/present_pages.h"
@@ -46,6 +47,14 @@ class ProcessDma final : public Dma {
   // CQEs carry the time at which they are written: nanoseconds of the steady clock. Off by default.
   void StampCqes() { stamps_ = true; }
 
+  // Memory of the host may be unmapped while it is allowed: accesses to it are then refused, as to
+  // memory that was never allowed. The calling thread is the one that makes them.
+  void GuardAccesses() {
+    AccessGuard::Install();
+    AccessGuard::Unblock();
+    guarded_ = true;
+  }
+
   bool ReadRecord(uint32_t qpn, uint64_t address, uint32_t* word) override;
   bool Read(uint32_t qpn, uint64_t address, void* bytes, uint64_t size) override;
   void Consume(uint32_t, Purpose, uint64_t, uint64_t, uint64_t) override {}
@@ -63,6 +72,17 @@ class ProcessDma final : public Dma {
     return false;
   }
   bool FaultIn(uint64_t address, uint64_t bytes, Use use) const;
+  // Runs `access`, which touches these bytes; false where they are not there.
+  template <class Access>
+  bool Touch(uint64_t address, uint64_t bytes, Access&& access) {
+    if (!guarded_) [[likely]] {
+      access();
+      return true;
+    }
+    if (AccessGuard::Run(address, bytes, access)) return true;
+    ++refused_;
+    return false;
+  }
 
   AllowedRanges ranges_;
   mutable AllowedRange last_;            // found last
@@ -72,6 +92,7 @@ class ProcessDma final : public Dma {
   uint64_t refused_ = 0;
   Gate gate_;
   bool stamps_ = false;
+  bool guarded_ = false;
 };
 
 }  // namespace ringpost::sim::service

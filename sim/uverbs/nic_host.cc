@@ -140,6 +140,7 @@ Result<std::shared_ptr<NicHost>> NicHost::Start(const Settings& settings,
     prctl(PR_SET_TIMERSLACK, 1);
     AskForShortSlices();
     loop.Memory().StampCqes();
+    loop.Memory().GuardAccesses();
     raw->gpu_ = std::make_unique<gpu::GpuMemory>("device " + raw->device_.name, on_gpu);
     loop.Memory().SetReach([raw](uint64_t address, uint64_t bytes, DeviceAccess** device) {
       return raw->gpu_ == nullptr || raw->gpu_->Reach(address, bytes, device);

@@ -177,8 +177,9 @@ struct Program {
     BOOST_TEST(mlx5dv_devx_obj_query(qp, mail.in, kMailbox, mail.out, kMailbox) == 0);
     return Get(mail.out, In(qpc::kAt, qpc::kState));
   }
-  // The first WQE of a queue, its record, its doorbell; then its CQE.
-  void PostFirst(const WqeBytes& wqe, uint32_t qpn, uint64_t ring, uint64_t record, uint32_t cqe) {
+  // The first WQE of a queue, its record, its doorbell; then the tail of its CQE.
+  uint64_t PostFirst(const WqeBytes& wqe, uint32_t qpn, uint64_t ring, uint64_t record,
+                     uint32_t cqe) {
     const std::vector<uint8_t> bytes = wqe.Finish(0, qpn);
     std::memcpy(memory + ring, bytes.data(), bytes.size());
     // Release: orders the WQE before its record and this before the doorbell, for the NIC's thread.
@@ -194,8 +195,8 @@ struct Program {
       BOOST_TEST_REQUIRE((std::chrono::steady_clock::now() < deadline));
       usleep(100);
     }
-    BOOST_TEST((abi::TailOpcode(tail.load()) == abi::CqeOpcode::kRequester));
     BOOST_TEST(abi::TailQpn(tail.load()) == qpn);
+    return tail.load();
   }
   uint64_t At(uint64_t offset) const { return reinterpret_cast<uint64_t>(memory) + offset; }
   void Fill() {
@@ -233,7 +234,8 @@ BOOST_AUTO_TEST_CASE(AWriteOverRcQpsOfDevxArrivesAndCompletes) {
   program.BringUp(second, b, a);
   BOOST_TEST(program.StateOf(first, a) == 3u);
   const WqeBytes write(abi::Opcode::kRdmaWrite, abi::kCqeAlways);
-  program.PostFirst(program.Write(write, 3000), a, 0x4000, 0x200, 0);
+  const uint64_t tail = program.PostFirst(program.Write(write, 3000), a, 0x4000, 0x200, 0);
+  BOOST_TEST((abi::TailOpcode(tail) == abi::CqeOpcode::kRequester));
   BOOST_TEST(std::memcmp(program.memory + 0x8000, program.memory + 0x9000, 3000) == 0);
   BOOST_TEST(mlx5dv_devx_umem_dereg(program.umem) == EBUSY);
   BOOST_TEST(mlx5dv_devx_obj_destroy(first) == 0);
@@ -275,9 +277,44 @@ BOOST_AUTO_TEST_CASE(AWriteOverDcOfDevxArrivesAndCompletes) {
   BOOST_TEST(ibv_query_port(program.context, 1, &port) == 0);
   WqeBytes write(abi::Opcode::kRdmaWrite, abi::kCqeAlways);
   write.Target(abi::kDcAccessKey, target.Number(), port.lid, false);
-  program.PostFirst(program.Write(write, 3000), dci_number, 0x4000, 0x200, 0);
+  const uint64_t tail = program.PostFirst(program.Write(write, 3000), dci_number, 0x4000, 0x200, 0);
+  BOOST_TEST((abi::TailOpcode(tail) == abi::CqeOpcode::kRequester));
   BOOST_TEST(std::memcmp(program.memory + 0x8000, program.memory + 0x9000, 3000) == 0);
   for (mlx5dv_devx_obj* object : {dci, dct, rmp}) BOOST_TEST(mlx5dv_devx_obj_destroy(object) == 0);
+}
+
+// The source, or the target, is unmapped between registration and use.
+BOOST_AUTO_TEST_CASE(MemoryThatTheProgramHasUnmappedEndsInAnErrorCqe) {
+  for (const bool source : {true, false}) {
+    Program program;
+    program.Fill();
+    constexpr size_t kPage = 4096;
+    void* gone = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ibv_mr* key =
+        ibv_reg_mr(program.pd, gone, kPage, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+    BOOST_TEST_REQUIRE(key != nullptr);
+    munmap(gone, kPage);
+    uint32_t a = 0, b = 0;
+    mlx5dv_devx_obj* first = program.MakeQp(qpc::kRc, 0x4000, 0x200, &a);
+    mlx5dv_devx_obj* second = program.MakeQp(qpc::kRc, 0x5000, 0x240, &b);
+    program.BringUp(first, a, b);
+    program.BringUp(second, b, a);
+    WqeBytes write(abi::Opcode::kRdmaWrite, abi::kCqeAlways);
+    const auto address = reinterpret_cast<uint64_t>(gone);
+    if (source) {
+      write.Remote(program.At(0x9000), program.mr->rkey).Data(64, key->lkey, address);
+    } else {
+      write.Remote(address, key->rkey).Data(64, program.mr->lkey, program.At(0x8000));
+    }
+    const uint64_t tail = program.PostFirst(write, a, 0x4000, 0x200, 0);
+    BOOST_TEST((abi::TailOpcode(tail) == abi::CqeOpcode::kRequesterError));
+    const int syndrome = program.memory[0x1000 + abi::kErrorSyndromeOffset];
+    BOOST_TEST(syndrome == static_cast<int>(source ? abi::Syndrome::kLocalProtection
+                                                   : abi::Syndrome::kRemoteAccess));
+    BOOST_TEST(mlx5dv_devx_obj_destroy(first) == 0);
+    BOOST_TEST(mlx5dv_devx_obj_destroy(second) == 0);
+    BOOST_TEST(ibv_dereg_mr(key) == 0);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(RefusalsReachTheProgram) {
