@@ -41,7 +41,8 @@ class DevxQp final : public QueuePair {
 
   QueueLayout layout_;
   Region queues_;
-  Region host_;  // of doorbell mode kCpu
+  Region host_;        // of doorbell mode kCpu
+  OwnedMemory words_;  // of kernels on a GPU whose queues are elsewhere
   Made send_cq_;
   Made receive_cq_;
   Made qp_;
@@ -60,7 +61,13 @@ std::string DevxQp::TakeRegion(Placement placement, uint64_t bytes, Region* regi
 std::string DevxQp::TakeMemory(const QpSpec& spec) {
   layout_ = LayoutOf(views_.send.depth, spec.kind == TransportKind::kRc ? views_.receive.depth : 0);
   std::string wrong = TakeRegion(shared_.PlaceOf(spec.placement), layout_.bytes, &queues_);
-  if (!wrong.empty() || spec.doorbell != DoorbellMode::kCpu) return wrong;
+  if (!wrong.empty()) return wrong;
+  if (shared_.gpu_kernels && shared_.PlaceOf(spec.placement) == Placement::kHost) {
+    Result<OwnedMemory> words = shared_.memory.Allocate(Placement::kGpu, kRecordPageBytes);
+    if (!words.Ok()) return words.Message();
+    words_ = std::move(words.Value());
+  }
+  if (spec.doorbell != DoorbellMode::kCpu) return {};
   return TakeRegion(Placement::kHost, kRecordPageBytes, &host_);
 }
 
@@ -70,7 +77,9 @@ void DevxQp::Place(const QpSpec& spec) {
   view.sq = queues_.At(layout_.send_ring);
   view.cq = queues_.At(layout_.send_cq);
   view.record = records + kQpRecordAt;
-  const auto word = [&](uint32_t number) { return queues_.At(layout_.words + kLine * number); };
+  const uint64_t words =
+      words_.Where().bytes != 0 ? words_.Where().address + kWordsAt : queues_.At(layout_.words);
+  const auto word = [&](uint32_t number) { return words + kLine * number; };
   view.reserved = {word(0)};
   view.ready = {word(1)};
   view.published = {word(2)};

@@ -55,7 +55,8 @@ Mlx5Nic::~Mlx5Nic() {
 }
 
 mlx5::Shared Mlx5Nic::SharedParts() {
-  return {*device_, *memory_, doorbells_.get(), &relay_, options_.gpu_is_host};
+  return {
+      *device_, *memory_, doorbells_.get(), &relay_, options_.gpu_is_host, options_.gpu_kernels};
 }
 
 Result<RegisteredMemory> Mlx5Nic::Allocate(Placement placement, uint64_t bytes) {

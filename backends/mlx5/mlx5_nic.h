@@ -34,6 +34,9 @@ struct Mlx5NicOptions {
   MemoryProvider* memory = nullptr;
   // Placement::kGpu gets host memory: for kernels that are host threads.
   bool gpu_is_host = false;
+  // Threads of a GPU post, whose memory is that of `memory`: on route devx the words that they
+  // alone use lie there, wherever the queues do.
+  bool gpu_kernels = false;
   // One line for each warning and each event of the device, from any thread.
   mlx5::Warn note;
 };

@@ -19,6 +19,7 @@ struct Shared {
   DoorbellPage* doorbells = nullptr;  // of route devx
   CompletionRelay* relay = nullptr;   // of route verbs
   bool gpu_is_host = false;           // placement kGpu gets host memory
+  bool gpu_kernels = false;           // what kernels alone use lies in GPU memory
   Placement PlaceOf(Placement placement) const {
     return gpu_is_host ? Placement::kHost : placement;
   }

@@ -69,6 +69,7 @@ struct Mlx5Workout : gpu_test::Workout {
   Result<std::unique_ptr<Mlx5Nic>> OpenRank(uint32_t rank) {
     Mlx5NicOptions options;
     options.memory = by_address ? static_cast<MemoryProvider*>(&addresses) : &MemoryOf(rank);
+    options.gpu_kernels = true;
     options.device.number = rank;
     options.note = [this](const std::string& line) {
       const std::lock_guard<std::mutex> lock(mutex);

@@ -25,9 +25,13 @@ class GpuLike final : public MemoryProvider {
   int open_exports = 0;
   int mapped = 0;
 
+  // Where what was allocated in GPU memory begins.
+  std::vector<Allocation> on_gpu;
+
   Result<Allocation> Allocate(Placement placement, uint64_t bytes) override {
     Result<Allocation> memory = host_.Allocate(Placement::kHost, bytes);
     if (memory.Ok()) memory.Value().placement = placement;
+    if (memory.Ok() && placement == Placement::kGpu) on_gpu.push_back(memory.Value());
     return memory;
   }
   void Free(const Allocation& allocation) override { host_.Free(allocation); }
@@ -244,6 +248,31 @@ BOOST_AUTO_TEST_CASE(ADoorbellPageThatIsNoRegisterIsMappedAsMemory) {
       nic->CreateQp(Spec(TransportKind::kRc, 0, Placement::kGpu, DoorbellMode::kGpu)).Value();
   BOOST_TEST((nic->View(qp).Value().doorbell_mode == DoorbellMode::kGpu));
   BOOST_TEST(memory.mapped == 1);
+}
+
+BOOST_AUTO_TEST_CASE(WordsOfKernelsOnAGpuLieInItsMemoryWhereverTheQueuesDo) {
+  for (const bool kernels : {true, false}) {
+    fake::Reset();
+    GpuLike memory;
+    Mlx5NicOptions options;
+    options.memory = &memory;
+    options.gpu_kernels = kernels;
+    const auto nic = std::move(Mlx5Nic::Open(options).Value());
+    const auto on_gpu = [&](uint64_t address) {
+      return std::any_of(memory.on_gpu.begin(), memory.on_gpu.end(), [&](const Allocation& one) {
+        return address >= one.address && address < one.address + one.bytes;
+      });
+    };
+    for (const Placement placement : {Placement::kHost, Placement::kGpu}) {
+      const auto qp = nic->CreateQp(Spec(TransportKind::kRc, 8, placement, DoorbellMode::kGpu));
+      const QpView view = nic->View(qp.Value()).Value();
+      const bool expected = kernels || placement == Placement::kGpu;
+      BOOST_TEST(on_gpu(view.reserved.address) == expected);
+      BOOST_TEST(on_gpu(view.completed.address) == expected);
+      BOOST_TEST(on_gpu(view.sq) == (placement == Placement::kGpu));
+      BOOST_TEST(on_gpu(view.record) == (placement == Placement::kGpu));
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(ARegistrationIsSplitAtTheDevicesMaximum) {
