@@ -12,6 +12,7 @@
 #include "sim/uverbs/call_log.h"
 #include "sim/uverbs/commands/tables.h"
 #include "sim/uverbs/fail_once.h"
+#include "sim/uverbs/gpu/cuda_driver.h"
 #include "sim/uverbs/prm/commands.h"
 
 namespace ringpost::sim::uverbs {
@@ -119,6 +120,7 @@ int DeviceFile::Run(const Command& command) {
     if (planned != 0) {
       error = planned;
     } else if ((context = Current(make, &error)) != nullptr) {
+      gpu::LookForDriver();
       const std::lock_guard<std::mutex> lock(context->Mutex());
       error = row->handler(*context, command);
     }
@@ -172,6 +174,7 @@ int DeviceFile::Ioctl(ib_uverbs_ioctl_hdr* header) {
     if (planned != 0) {
       error = planned;
     } else if ((context = Current(make, &error)) != nullptr) {
+      gpu::LookForDriver();
       const std::lock_guard<std::mutex> lock(context->Mutex());
       error = row->handler(*context, attributes);
     }

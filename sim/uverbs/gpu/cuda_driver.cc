@@ -2,10 +2,13 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <mutex>
 
 namespace ringpost::sim::uverbs::gpu {
 namespace {
+
+std::atomic<const CudaDriver*> g_loaded{nullptr};
 
 bool Fill(void* library, CudaDriver& driver) {
   bool complete = true;
@@ -45,20 +48,22 @@ bool Locate(const CudaDriver& driver, uint64_t address, GpuPlace* place, uint64_
 
 }  // namespace
 
-const CudaDriver* LoadedDriver() {
+void LookForDriver() {
   static std::mutex mutex;
-  static const CudaDriver* loaded = nullptr;
+  static CudaDriver driver;
   static bool incomplete = false;
-  const std::lock_guard<std::mutex> lock(mutex);
-  if (loaded != nullptr || incomplete) return loaded;
+  if (LoadedDriver() != nullptr) return;
   // It stays loaded from then on.
   void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  if (library == nullptr) return nullptr;
-  static CudaDriver driver;
+  if (library == nullptr) return;
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (incomplete || LoadedDriver() != nullptr) return;
   incomplete = !Fill(library, driver);
-  if (!incomplete) loaded = &driver;
-  return loaded;
+  // Release: orders the functions before the pointer to them.
+  if (!incomplete) g_loaded.store(&driver, std::memory_order_release);
 }
+
+const CudaDriver* LoadedDriver() { return g_loaded.load(std::memory_order_acquire); }
 
 std::string CudaFailed(const CudaDriver& driver, const char* what, CuResult result) {
   const char* name = nullptr;

@@ -19,7 +19,10 @@ struct CudaDriver {
 #undef RINGPOST_MEMBER
 };
 
-// Null where the program has none, or one that lacks a function (CUDA before 11).
+// Looks whether the program has loaded it. On the program's own threads: it takes a lock that one
+// of them holds while it loads a library, whose start may wait for a NIC's thread.
+void LookForDriver();
+// What was found; null where there is none, or one that lacks a function (CUDA before 11).
 const CudaDriver* LoadedDriver();
 
 // "WHAT: CUDA_ERROR_..."
