@@ -212,6 +212,12 @@ BOOST_AUTO_TEST_CASE(WithoutDmaBufsAddressesOfTheGpuServeWithOneWarningForEachNi
   }
 }
 
+// Its end takes the agents with it while the NICs' threads still run.
+BOOST_AUTO_TEST_CASE(AProgramThatLeavesItsNicsOpenEnds) {
+  CheckExchange(*this, TransportKind::kRc);
+  for (auto& nic : nics) static_cast<void>(nic.release());
+}
+
 BOOST_AUTO_TEST_CASE(APutWithAKeyThatThePeerNeverGaveEndsInAnErrorCqeInGpuMemory) {
   Connect(TransportKind::kRc);
   Completion ended[2];
