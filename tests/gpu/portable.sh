@@ -14,23 +14,29 @@ fi
 folder=$(realpath -m "$1")
 cd "$(dirname "$0")/../.."
 
-tests=(cuda_memory_test live_test)
+tests=(cuda_memory_test live_test workload_test)
 measurements=(put_vs_bare memory_routes live_put)
-bazel build --config=portable "${tests[@]/#/"//tests/gpu:"}" "${measurements[@]/#/"//bench/gpu:"}"
+bazel build --config=portable "${tests[@]/#/"//tests/gpu:"}" "${measurements[@]/#/"//bench/gpu:"}" \
+  //tools/ringpost
 built=$(bazel info --config=portable bazel-bin)
 
 rm -rf "$folder"
-mkdir -p "$folder/tests" "$folder/bench"
+mkdir -p "$folder/tests" "$folder/bench" "$folder/bin" "$folder/lib"
 cp "${tests[@]/#/"$built/tests/gpu/"}" "$folder/tests"
 cp "${measurements[@]/#/"$built/bench/gpu/"}" "$folder/bench"
+cp "$built/tools/ringpost/ringpost" "$folder/bin"
+cp bench/gpu/paced_vs_simulated.py "$folder/bench/paced_vs_simulated"
+git ls-files -z configs | grep -z '\.yaml$' | xargs -0 cp --parents -t "$folder"
 cp tests/run.py "$folder/cases.py"
 cp tests/gpu/portable_run.py "$folder/run"
 git describe --always --dirty >"$folder/commit"
 
-missing=$(ldd "$folder"/tests/* "$folder"/bench/* | grep "=>" | grep -vE "lib(c|m)\.so" || true)
-if [ -n "$missing" ]; then
-  echo "portable.sh: these libraries are not on a bare machine:" >&2
-  echo "$missing" | sort -u >&2
+# What is not of glibc comes along, for LD_LIBRARY_PATH.
+programs=("$folder"/tests/* "${measurements[@]/#/"$folder/bench/"}" "$folder/bin/ringpost")
+ldd "${programs[@]}" | awk '$2 == "=>" && $3 ~ "^/" { print $3 }' | sort -u |
+  grep -vE '/lib(c|m|dl|rt|pthread)\.so' | xargs -r cp -Lt "$folder/lib"
+if ldd "${programs[@]}" | grep "not found" >&2; then
+  echo "portable.sh: these libraries are not here either" >&2
   exit 1
 fi
 mib=$(du -sm "$folder" | cut -f1)
