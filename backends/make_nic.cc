@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "backends/live/configured.h"
 #include "backends/mlx5/configured.h"
 #include "configs/schema/rnic.h"
 
@@ -57,13 +56,14 @@ std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Plat
 }
 
 Result<std::unique_ptr<RealTimeNic>> MakeRealTimeNic(const config::Config& config,
-                                                     const sim::Platform& platform, uint32_t rank) {
+                                                     const sim::Platform& platform, uint32_t rank,
+                                                     const GpuSide& gpu) {
   const auto any = [](auto opened) -> Result<std::unique_ptr<RealTimeNic>> {
     if (!opened.Ok()) return Error{opened.Message()};
     return std::unique_ptr<RealTimeNic>(std::move(opened.Value()));
   };
   if (config.backend == config::Backend::kMlx5) return any(OpenConfiguredMlx5Nic(config, rank));
-  return any(OpenConfiguredLiveNic(config, platform, RulesOf(config), rank));
+  return any(OpenConfiguredLiveNic(config, platform, RulesOf(config), rank, gpu));
 }
 
 }  // namespace ringpost

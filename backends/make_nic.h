@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "backends/live/configured.h"
 #include "backends/real_time_nic.h"
 #include "backends/sim/fabric.h"
 #include "configs/schema/config.h"
@@ -15,8 +16,10 @@ namespace ringpost {
 std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Platform& platform,
                                    bool trace, sim::PacketTap tap = {});
 
-// The same in real time (live, mlx5): the NIC of one rank.
+// The same in real time (live, mlx5): the NIC of one rank. Where the configuration has kernels,
+// `gpu` is the rank's, and outlives the NIC.
 Result<std::unique_ptr<RealTimeNic>> MakeRealTimeNic(const config::Config& config,
-                                                     const sim::Platform& platform, uint32_t rank);
+                                                     const sim::Platform& platform, uint32_t rank,
+                                                     const GpuSide& gpu = {});
 
 }  // namespace ringpost

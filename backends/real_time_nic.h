@@ -28,6 +28,7 @@ class RealTimeNic : public Nic {
     uint64_t held = 0;
     uint64_t late = 0;  // came after that time
     uint64_t late_median_ns = 0;
+    uint64_t late_p99_ns = 0;
     uint64_t late_max_ns = 0;
   };
   virtual std::optional<Pacing> Paced() { return std::nullopt; }

@@ -10,8 +10,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "transport/abi/cqe.h"
-#include "transport/abi/doorbell.h"
 #include "transport/cuda_plain.cuh"
 #include "transport/cuda_qualifiers.cuh"
 #include "transport/port.h"
@@ -49,8 +47,7 @@ class CudaPort : public CudaPlain<CudaPort> {
  public:
   HOST_DEVICE CudaPort() {
     uint32_t thread = 0, block = 0;
-    RINGPOST_PTX("mov.u32 %0, %%tid.x;" : "=r"(thread));
-    RINGPOST_PTX("mov.u32 %0, %%ntid.x;" : "=r"(block));
+    RINGPOST_PTX("mov.u32 %0, %%tid.x; mov.u32 %1, %%ntid.x;" : "=r"(thread), "=r"(block));
     Place(thread, block);
   }
 
@@ -175,6 +172,12 @@ class CudaPort : public CudaPlain<CudaPort> {
     RINGPOST_PTX("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds)::"memory");
     return nanoseconds * 1000;
   }
+  // Of this SM, for times that Now() is too coarse for. Differences hold within one thread.
+  static HOST_DEVICE uint64_t Cycles() {
+    uint64_t cycles = 0;
+    RINGPOST_PTX("mov.u64 %0, %%clock64;" : "=l"(cycles)::"memory");
+    return cycles;
+  }
 
   static HOST_DEVICE void LetOtherLanesRun() { RINGPOST_PTX("nanosleep.u32 20;" ::: "memory"); }
   // For CudaPlain. Weak: a release or a fence after it makes the segment visible.
@@ -185,12 +188,9 @@ class CudaPort : public CudaPlain<CudaPort> {
                  : "memory");
   }
   // Not kept in L1, where the next poll would find it again.
-  static HOST_DEVICE uint64_t LoadCqeWord([[maybe_unused]] uint64_t address) {
+  static HOST_DEVICE uint64_t LoadCqeWord([[maybe_unused]] uint64_t at) {
     uint64_t out = 0;
-    RINGPOST_PTX("ld.relaxed.sys.global.L1::no_allocate.b64 %0, [%1];"
-                 : "=l"(out)
-                 : "l"(address)
-                 : "memory");
+    RINGPOST_LOAD(".relaxed.sys", ".L1::no_allocate.b64", "l");
     return out;
   }
 };

@@ -56,7 +56,12 @@ void AddFacts(const config::Config& config, LiveMachine& machine,
               std::vector<Circumstance>& facts) {
   for (uint32_t rank = 0; rank < machine.Ranks(); ++rank) {
     if (!machine.Owns(rank)) continue;
-    for (const RealTimeNic::Fact& fact : machine.real_nic(rank).Facts()) {
+    std::vector<RealTimeNic::Fact> of_rank = machine.real_nic(rank).Facts();
+    if (machine.gpu(rank) != nullptr) {
+      const std::vector<Gpu::Fact> of_gpu = machine.gpu(rank)->Facts();
+      of_rank.insert(of_rank.begin(), of_gpu.begin(), of_gpu.end());
+    }
+    for (const RealTimeNic::Fact& fact : of_rank) {
       const std::string value = Explained(config, fact);
       const auto known = std::find_if(facts.begin(), facts.end(), [&](const Circumstance& other) {
         return other.name == fact.first;
@@ -90,10 +95,10 @@ std::vector<Circumstance> CircumstancesOf(const config::Config& config, LiveMach
     if (machine.Owns(rank)) here += (here.empty() ? "" : ", ") + fmt::format("{}", rank);
   }
   std::vector<Circumstance> facts = {
-      {"cpu", CpuModel()},
-      {"cores", Cores()},
-      {"clock_governor", ClockGovernor()},
-      {"gpu", "none: kernels are host threads, and placement gpu is host memory"}};
+      {"cpu", CpuModel()}, {"cores", Cores()}, {"clock_governor", ClockGovernor()}};
+  if (!config::RunsKernels(config)) {
+    facts.push_back({"gpu", "none: kernels are host threads, and placement gpu is host memory"});
+  }
   AddFacts(config, machine, facts);
   facts.push_back({"ranks_here", here});
   facts.push_back({"completion", CompletionOf(config)});

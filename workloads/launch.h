@@ -1,6 +1,7 @@
 // launch.h: from names in a configuration to kernels on a backend: the one place that starts them.
 #pragma once
 
+#include <memory>
 #include <utility>
 
 #include "transport/publication/pairs.h"
@@ -9,7 +10,8 @@
 namespace ringpost::workloads {
 
 // Starts `kernel.template operator()<Publication, Ordering>(port, thread)` on the threads of rank
-// `rank`, where that is here. False if the configuration names a pair that is not built.
+// `rank`, where that is here; where they are a GPU's, kernel.OnGpu(gpu, grid). False if the
+// configuration names a pair that is not built.
 template <class Kernel>
 bool LaunchOn(Machine& machine, uint32_t rank, const config::Config& config, uint32_t threads,
               Kernel kernel) {
@@ -17,19 +19,19 @@ bool LaunchOn(Machine& machine, uint32_t rank, const config::Config& config, uin
   shape.threads = threads;
   shape.sms = static_cast<uint32_t>(config.workload.sms_count);
   shape.threads_per_block = ThreadsPerBlock(config, threads);
-  return VisitPair(NameOf(config.transport.publication), NameOf(config.transport.ordering),
-                   [&]<class Publication, class Ordering>() {
-                     if (!machine.Owns(rank)) return;
-                     machine.Launch(rank, shape,
-                                    {[kernel](SimPort& port) mutable {
-                                       kernel.template operator()<Publication, Ordering>(
-                                           port, port.ThreadIndex());
-                                     },
-                                     [kernel](HostPort& port, uint32_t thread) mutable {
-                                       kernel.template operator()<Publication, Ordering>(port,
-                                                                                         thread);
-                                     }});
-                   });
+  const GpuGrid grid{threads, shape.threads_per_block, NameOf(config.transport.publication),
+                     NameOf(config.transport.ordering)};
+  return VisitPair(grid.publication, grid.ordering, [&]<class Publication, class Ordering>() {
+    if (!machine.Owns(rank)) return;
+    machine.Launch(rank, shape, grid,
+                   {[kernel](SimPort& port) mutable {
+                      kernel.template operator()<Publication, Ordering>(port, port.ThreadIndex());
+                    },
+                    [kernel](HostPort& port, uint32_t thread) mutable {
+                      kernel.template operator()<Publication, Ordering>(port, thread);
+                    },
+                    [kernel](Gpu& gpu, const GpuGrid& where) { return kernel.OnGpu(gpu, where); }});
+  });
 }
 
 }  // namespace ringpost::workloads

@@ -19,24 +19,37 @@ constexpr std::chrono::hours kStepDeadline{24 * 365};
 
 Result<std::unique_ptr<LiveMachine>> LiveMachine::Make(const config::Config& config,
                                                        const sim::Platform& platform,
-                                                       const RankOptions& ranks) {
+                                                       const RankOptions& ranks,
+                                                       const GpuMaker& make_gpu) {
   std::unique_ptr<LiveMachine> machine(new LiveMachine());
   machine->nics_.resize(config.ranks);
   std::string wrong;
   if (!ranks.rendezvous.empty()) wrong = machine->Join(config, ranks);
   for (uint32_t rank = 0; rank < config.ranks && wrong.empty(); ++rank) {
     if (machine->bootstrap_ != nullptr && rank != machine->rank_) continue;
-    auto nic = MakeRealTimeNic(config, platform, rank);
-    if (nic.Ok()) {
-      machine->nics_[rank] = std::move(nic.Value());
-    } else {
-      wrong = nic.Message();
-      machine->Abort(wrong);
-    }
+    wrong = machine->Open(config, platform, rank, make_gpu);
+    if (!wrong.empty()) machine->Abort(wrong);
   }
   if (wrong.empty()) wrong = machine->Introduce();
   if (!wrong.empty()) return Error{wrong};
   return machine;
+}
+
+std::string LiveMachine::Open(const config::Config& config, const sim::Platform& platform,
+                              uint32_t rank, const GpuMaker& make_gpu) {
+  GpuSide side;
+  if (config::RunsKernels(config)) {
+    auto gpu = make_gpu(rank);
+    if (!gpu.Ok()) return gpu.Message();
+    gpus_.resize(config.ranks);
+    gpus_[rank] = std::move(gpu.Value());
+    side.memory = &gpus_[rank]->Memory();
+    side.reach = [gpu = gpus_[rank].get()] { return gpu->Reach(); };
+  }
+  auto nic = MakeRealTimeNic(config, platform, rank, side);
+  if (!nic.Ok()) return nic.Message();
+  nics_[rank] = std::move(nic.Value());
+  return {};
 }
 
 std::string LiveMachine::Join(const config::Config& config, const RankOptions& ranks) {
@@ -83,14 +96,20 @@ void LiveMachine::Abort(const std::string& reason) {
   if (bootstrap_ != nullptr) bootstrap_->Abort(reason);
 }
 
-void LiveMachine::Launch(uint32_t, const sim::LaunchShape& shape, Kernels kernels) {
+void LiveMachine::Launch(uint32_t rank, const sim::LaunchShape& shape, const GpuGrid& grid,
+                         Kernels kernels) {
+  if (!gpus_.empty()) {
+    launches_.push_back(kernels.gpu(*gpus_[rank], grid));
+    return;
+  }
   for (uint32_t thread = 0; thread < shape.threads; ++thread) {
     bodies_.push_back([live = kernels.live, thread](HostPort& port) { live(port, thread); });
   }
 }
 
 std::string LiveMachine::Run() {
-  const std::string wrong = RunThreads();
+  std::string wrong = wrong_.empty() ? RunLaunches() : wrong_;
+  if (wrong.empty()) wrong = RunThreads();
   if (!wrong.empty()) {
     Abort(wrong);
     return wrong;
@@ -127,12 +146,39 @@ std::string LiveMachine::RunThreads() {
   return wrong;
 }
 
+// All are under way before one is waited for. One that was started is also waited for.
+std::string LiveMachine::RunLaunches() {
+  std::string wrong;
+  size_t started = 0;
+  for (; started < launches_.size() && wrong.empty(); ++started) {
+    wrong = launches_[started]->Start();
+    if (!wrong.empty()) break;
+  }
+  for (size_t i = 0; i < started; ++i) {
+    const std::string failed = launches_[i]->Finish();
+    if (wrong.empty()) wrong = failed;
+  }
+  launches_.clear();
+  return wrong;
+}
+
+void LiveMachine::Move(uint64_t to, uint64_t from, uint64_t bytes) {
+  if (bytes == 0) return;
+  for (const auto& gpu : gpus_) {
+    if (gpu == nullptr) continue;
+    const Result<bool> copied = gpu->Memory().Copy(to, from, bytes);
+    if (!copied.Ok()) wrong_ = copied.Message();
+    return;
+  }
+  std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+}
+
 void LiveMachine::Poke(uint64_t address, const void* bytes, uint64_t size) {
-  if (size != 0) std::memcpy(reinterpret_cast<void*>(address), bytes, size);
+  Move(address, reinterpret_cast<uint64_t>(bytes), size);
 }
 
 void LiveMachine::Peek(uint64_t address, void* bytes, uint64_t size) {
-  if (size != 0) std::memcpy(bytes, reinterpret_cast<const void*>(address), size);
+  Move(reinterpret_cast<uint64_t>(bytes), address, size);
 }
 
 }  // namespace ringpost::workloads

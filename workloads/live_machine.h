@@ -2,6 +2,7 @@
 // of this process, or one rank of a run of several processes.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -14,6 +15,7 @@
 #include "configs/schema/config.h"
 #include "sim/cost/platform.h"
 #include "transport/bootstrap/bootstrap.h"
+#include "workloads/gpu.h"
 #include "workloads/machine.h"
 
 namespace ringpost::workloads {
@@ -26,23 +28,32 @@ struct RankOptions {
   std::function<void(uint16_t port)> listening;
 };
 
+// The GPU of a rank, where the configuration has kernels.
+using GpuMaker = std::function<Result<std::unique_ptr<Gpu>>(uint32_t rank)>;
+
 class LiveMachine final : public Machine {
  public:
   static Result<std::unique_ptr<LiveMachine>> Make(const config::Config& config,
                                                    const sim::Platform& platform,
-                                                   const RankOptions& ranks);
+                                                   const RankOptions& ranks,
+                                                   const GpuMaker& make_gpu = OpenGpu);
 
   uint32_t Ranks() const override { return static_cast<uint32_t>(nics_.size()); }
   bool Owns(uint32_t rank) const override { return nics_[rank] != nullptr; }
   Nic& nic(uint32_t rank) override { return *nics_[rank]; }
   RealTimeNic& real_nic(uint32_t rank) { return *nics_[rank]; }
+  // Of a rank that it owns; null: the rank's threads are the host's.
+  const Gpu* gpu(uint32_t rank) const { return gpus_.empty() ? nullptr : gpus_[rank].get(); }
   Result<std::vector<std::string>> Exchange(std::vector<std::string> mine,
                                             const std::string& what) override;
   void Abort(const std::string& reason) override;
-  // Each thread is a warp of its own.
-  uint32_t WarpLanes(uint32_t) const override { return 1; }
+  // A host thread is a warp of its own.
+  uint32_t WarpLanes(uint32_t threads_per_block) const override {
+    return gpus_.empty() ? 1 : std::min(sim::kLanesPerWarp, threads_per_block);
+  }
   uint64_t TimeoutPs() const override { return 30'000'000'000'000; }
-  void Launch(uint32_t rank, const sim::LaunchShape& shape, Kernels kernels) override;
+  void Launch(uint32_t rank, const sim::LaunchShape& shape, const GpuGrid& grid,
+              Kernels kernels) override;
   std::string Run() override;
   void Poke(uint64_t address, const void* bytes, uint64_t size) override;
   void Peek(uint64_t address, void* bytes, uint64_t size) override;
@@ -51,12 +62,19 @@ class LiveMachine final : public Machine {
   LiveMachine() = default;
   std::string Join(const config::Config& config, const RankOptions& ranks);
   std::string Introduce();
+  std::string Open(const config::Config& config, const sim::Platform& platform, uint32_t rank,
+                   const GpuMaker& make_gpu);
   std::string RunThreads();
+  std::string RunLaunches();
+  void Move(uint64_t to, uint64_t from, uint64_t bytes);
 
   std::unique_ptr<bootstrap::Bootstrap> bootstrap_;  // null: all ranks are here
   uint32_t rank_ = 0;                                // with a bootstrap: the only one here
+  std::vector<std::unique_ptr<Gpu>> gpus_;           // by rank, before the NICs; none: host threads
   std::vector<std::unique_ptr<RealTimeNic>> nics_;   // by rank; null: of another process
   std::vector<std::function<void(HostPort& port)>> bodies_;
+  std::vector<std::unique_ptr<GpuLaunch>> launches_;
+  std::string wrong_;  // of Poke or Peek
 };
 
 }  // namespace ringpost::workloads

@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/sim/fabric.h"
@@ -16,10 +18,30 @@
 
 namespace ringpost::workloads {
 
+class Gpu;
+
+// How a kernel's threads are spread, and the policies that they use.
+struct GpuGrid {
+  uint32_t threads = 1;
+  uint32_t threads_per_block = 1;
+  std::string_view publication;
+  std::string_view ordering;
+};
+
+// A kernel on the way to a GPU: both in one line what went wrong, or nothing.
+class GpuLaunch {
+ public:
+  virtual ~GpuLaunch() = default;
+  virtual std::string Start() = 0;
+  // When it has ended: what it found is where the workload looks for it.
+  virtual std::string Finish() = 0;
+};
+
 // One kernel for each kind of thread; a machine runs one of them.
 struct Kernels {
   std::function<void(SimPort& port)> simulated;
   std::function<void(HostPort& port, uint32_t thread)> live;
+  std::function<std::unique_ptr<GpuLaunch>(Gpu& gpu, const GpuGrid& grid)> gpu;
 };
 
 class Machine {
@@ -43,7 +65,8 @@ class Machine {
   virtual uint64_t TimeoutPs() const = 0;
 
   // The kernel runs on this rank's threads, which begin with Run().
-  virtual void Launch(uint32_t rank, const sim::LaunchShape& shape, Kernels kernels) = 0;
+  virtual void Launch(uint32_t rank, const sim::LaunchShape& shape, const GpuGrid& grid,
+                      Kernels kernels) = 0;
   // Until all kernels of all ranks have ended. Empty, or what went wrong in one line.
   virtual std::string Run() = 0;
 

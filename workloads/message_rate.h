@@ -42,8 +42,9 @@ HOST_DEVICE_SELDOM Posted PutLong(Endpoint& endpoint, RemoteSpan slot, uint64_t 
   return endpoint.PutInline(slot, payload, bytes);
 }
 
-template <class P, class Publication, class Ordering>
-void MessageRateKernel(P& port, const MessageRateArguments& a, ThreadRate& rate, Outcome& outcome) {
+template <class P, class Publication, class Ordering, class Outcome>
+HOST_DEVICE void MessageRateKernel(P& port, const MessageRateArguments& a, ThreadRate& rate,
+                                   Outcome& outcome) {
   Endpoint<P, Publication, Ordering> endpoint(port, a.qps);
   const uint64_t total = a.warm_up + a.operations;
   for (uint64_t i = 0; i < total; ++i) {
@@ -59,9 +60,9 @@ void MessageRateKernel(P& port, const MessageRateArguments& a, ThreadRate& rate,
     } else {
       posted = PutLong(endpoint, slot, word, a.bytes);
     }
-    if (!outcome.Expect(posted.status, "a put")) return;
+    if (!outcome.Expect(posted.status, Act::kPut)) return;
   }
-  if (!outcome.Expect(endpoint.Quiet(CompletionScope::kSelectedQp), "the last put")) return;
+  if (!outcome.Expect(endpoint.Quiet(CompletionScope::kSelectedQp), Act::kLastPut)) return;
   rate.end = port.Now();
 }
 

@@ -21,12 +21,24 @@ const char* NameOf(Status status) {
   return "failed";
 }
 
+const char* NameOf(Act act) {
+  switch (act) {
+    case Act::kPut:
+      return "a put";
+    case Act::kSignal:
+      return "a signal";
+    case Act::kLastPut:
+      return "the last put";
+  }
+  return "an operation";
+}
+
 }  // namespace
 
-bool Outcome::Expect(const Completion& completion, const char* what) {
+bool Outcome::Expect(const Completion& completion, Act act) {
   if (completion.Ok()) return true;
-  Fail(fmt::format("{} {}: QP {:#x}, WQE {}, syndrome {:#04x}, vendor syndrome {:#04x}", what,
-                   NameOf(completion.status), completion.qpn, completion.wqe_index,
+  Fail(fmt::format("{} {}: QP {:#x}, WQE {}, syndrome {:#04x}, vendor syndrome {:#04x}",
+                   NameOf(act), NameOf(completion.status), completion.qpn, completion.wqe_index,
                    completion.syndrome, completion.vendor_syndrome));
   return false;
 }

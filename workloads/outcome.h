@@ -10,6 +10,9 @@
 
 namespace ringpost::workloads {
 
+// What a thread was at when something went wrong.
+enum class Act : uint8_t { kPut, kSignal, kLastPut };
+
 struct Outcome {
   bool ok = true;
   std::string error;
@@ -21,7 +24,7 @@ struct Outcome {
     ok = false;
   }
   // False, and noted, when the completion is not good.
-  bool Expect(const Completion& completion, const char* what);
+  bool Expect(const Completion& completion, Act act);
 
   std::mutex mutex;
 };

@@ -22,6 +22,15 @@ struct PutLatencyArguments {
 };
 
 struct PutLatencySamples {
+  template <class P>
+  static uint64_t Now(P& port) {
+    return port.Now();
+  }
+  void Add(uint64_t start, uint64_t issued, uint64_t completed) {
+    issue.Add(issued - start);
+    completion.Add(completed - start);
+    doorbell_to_cqe.Add(completed - issued);
+  }
   Samples issue;
   Samples completion;
   Samples doorbell_to_cqe;
@@ -33,26 +42,25 @@ struct PutLatencySamples {
   }
 };
 
-template <class P, class Publication, class Ordering>
-void PutLatencyKernel(P& port, const PutLatencyArguments& a, PutLatencySamples& samples,
-                      Outcome& outcome) {
+// `Samples` says by which clock, and keeps the times of a warp's first lane; `Outcome` keeps what
+// went wrong.
+template <class P, class Publication, class Ordering, class Samples, class Outcome>
+HOST_DEVICE void PutLatencyKernel(P& port, const PutLatencyArguments& a, Samples& samples,
+                                  Outcome& outcome) {
   Endpoint<P, Publication, Ordering> endpoint(port, a.qps);
   for (uint64_t i = 0; i < a.warm_up + a.operations; ++i) {
-    const uint64_t start = port.Now();
+    const uint64_t start = samples.Now(port);
     const Posted posted = a.inline_payload != nullptr
                               ? endpoint.PutInline(a.target, a.inline_payload, a.bytes)
                               : endpoint.Put(a.target, a.source);
-    if (!outcome.Expect(posted.status, "a put")) return;
-    const uint64_t issued = port.Now();
+    if (!outcome.Expect(posted.status, Act::kPut)) return;
+    const uint64_t issued = samples.Now(port);
     const Completion done = a.completion == CompletionScope::kSelectedQp
                                 ? endpoint.Wait(posted)
                                 : endpoint.Quiet(a.completion);
-    if (!outcome.Expect(done, "a put")) return;
-    const uint64_t completed = port.Now();
-    if (i < a.warm_up || port.Lane() != 0) continue;
-    samples.issue.Add(issued - start);
-    samples.completion.Add(completed - start);
-    samples.doorbell_to_cqe.Add(completed - issued);
+    if (!outcome.Expect(done, Act::kPut)) return;
+    const uint64_t completed = samples.Now(port);
+    if (i >= a.warm_up && port.Lane() == 0) samples.Add(start, issued, completed);
   }
 }
 

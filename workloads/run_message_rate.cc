@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cstring>
 
+#include "workloads/gpu_launch.h"
 #include "workloads/kinds.h"
 #include "workloads/launch.h"
 #include "workloads/message_rate.h"
@@ -19,6 +21,9 @@ struct Kernel {
   void operator()(P& port, uint32_t thread) {
     MessageRateKernel<P, Publication, Ordering>(port, (*arguments)[thread], (*rates)[thread],
                                                 *outcome);
+  }
+  std::unique_ptr<GpuLaunch> OnGpu(Gpu& gpu, const GpuGrid& grid) const {
+    return LaunchMessageRate(gpu, grid, *arguments, rates, outcome);
   }
 };
 
@@ -59,12 +64,17 @@ bool Shares(const Machine& machine, const config::Config& config, const Layout& 
 void CheckPayload(Machine& machine, const std::vector<MessageRateArguments>& threads,
                   Outcome& outcome) {
   uint64_t wrong = 0;
+  std::vector<uint8_t> slots;
   for (const MessageRateArguments& a : threads) {
     const uint64_t total = a.warm_up + a.operations;
+    slots.resize(uint64_t{a.slots} * a.stride);
+    machine.Peek(a.target.address, slots.data(), slots.size());
     for (uint64_t slot = 0; slot < a.slots && slot < total; ++slot) {
       const uint64_t last = total - 1 - (total - 1 - slot) % a.slots;
       const uint64_t expected = PayloadWord(a.thread, a.source.address == 0 ? last : 0);
-      if (machine.Read<uint64_t>(a.target.address + slot * a.stride) != expected) ++wrong;
+      uint64_t found = 0;
+      std::memcpy(&found, slots.data() + slot * a.stride, sizeof(found));
+      if (found != expected) ++wrong;
     }
   }
   if (wrong > 0) outcome.Fail(fmt::format("{} payload words at the target are wrong", wrong));
@@ -91,7 +101,8 @@ std::vector<MessageRateArguments> ArgumentsOf(const config::Config& config, cons
 }
 
 void AddRate(const std::vector<MessageRateArguments>& arguments,
-             const std::vector<ThreadRate>& rates, uint32_t qps, RunResult& result) {
+             const std::vector<ThreadRate>& rates, const config::Config& config, uint32_t qps,
+             RunResult& result) {
   double per_second = 0;
   for (size_t i = 0; i < rates.size(); ++i) {
     per_second += static_cast<double>(arguments[i].operations) * 1e12 /
@@ -99,6 +110,9 @@ void AddRate(const std::vector<MessageRateArguments>& arguments,
   }
   result.metrics.push_back({"message_rate", per_second / 1e6, "M msg/s"});
   result.metrics.push_back({"message_rate_per_qp", per_second / 1e6 / qps, "M msg/s"});
+  if (config.workload.kind != config::WorkloadKind::kGoodput) return;
+  const double bytes = static_cast<double>(config.workload.payload_bytes);
+  result.metrics.push_back({"goodput", per_second * bytes / 1e9, "GB/s"});
 }
 
 }  // namespace
@@ -109,10 +123,9 @@ void RunMessageRate(Machine& machine, const config::Config& config, RunResult& r
   const Pairing pairing =
       ConnectRanks(machine, config, layout.qps, Shares(machine, config, layout), outcome);
   const RegisteredMemory source =
-      AllocateOn(machine, 0, Placement::kGpu, uint64_t{layout.threads} * layout.stride, outcome);
-  const RegisteredMemory target =
-      AllocateOn(machine, 1, Placement::kGpu,
-                 uint64_t{layout.threads} * layout.slots * layout.stride, outcome);
+      AllocateOn(machine, 0, config, uint64_t{layout.threads} * layout.stride, outcome);
+  const RegisteredMemory target = AllocateOn(
+      machine, 1, config, uint64_t{layout.threads} * layout.slots * layout.stride, outcome);
   if (!outcome.ok) return;
   for (uint64_t thread = 0; thread < layout.threads && machine.Owns(0); ++thread) {
     const uint64_t word = PayloadWord(thread, 0);
@@ -133,7 +146,7 @@ void RunMessageRate(Machine& machine, const config::Config& config, RunResult& r
   if (machine.Owns(1) && config.workload.payload_bytes >= sizeof(uint64_t)) {
     CheckPayload(machine, arguments, outcome);
   }
-  if (machine.Owns(0)) AddRate(arguments, rates, layout.qps, result);
+  if (machine.Owns(0)) AddRate(arguments, rates, config, layout.qps, result);
 }
 
 }  // namespace ringpost::workloads

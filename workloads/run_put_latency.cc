@@ -1,3 +1,4 @@
+#include "workloads/gpu_launch.h"
 #include "workloads/kinds.h"
 #include "workloads/launch.h"
 #include "workloads/put_latency.h"
@@ -13,6 +14,9 @@ struct Kernel {
   void operator()(P& port, uint32_t thread) {
     PutLatencyKernel<P, Publication, Ordering>(port, *arguments, (*samples)[thread], *outcome);
   }
+  std::unique_ptr<GpuLaunch> OnGpu(Gpu& gpu, const GpuGrid& grid) const {
+    return LaunchPutLatency(gpu, grid, *arguments, samples->data(), outcome);
+  }
 };
 
 }  // namespace
@@ -23,8 +27,8 @@ void RunPutLatency(Machine& machine, const config::Config& config, RunResult& re
   const Pairing pairing = ConnectRanks(machine, config, qps, false, outcome);
   const uint64_t bytes = config.workload.payload_bytes;
   const uint64_t room = bytes == 0 ? 8 : bytes;
-  const RegisteredMemory source = AllocateOn(machine, 0, Placement::kGpu, room, outcome);
-  const RegisteredMemory target = AllocateOn(machine, 1, Placement::kGpu, room, outcome);
+  const RegisteredMemory source = AllocateOn(machine, 0, config, room, outcome);
+  const RegisteredMemory target = AllocateOn(machine, 1, config, room, outcome);
   if (!outcome.ok) return;
   std::vector<uint8_t> payload(room);
   for (uint64_t i = 0; i < bytes; ++i) payload[i] = static_cast<uint8_t>(i * 31 + config.seed);

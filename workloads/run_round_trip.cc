@@ -1,3 +1,4 @@
+#include "workloads/gpu_launch.h"
 #include "workloads/kinds.h"
 #include "workloads/launch.h"
 #include "workloads/round_trip.h"
@@ -13,6 +14,9 @@ struct Kernel {
   void operator()(P& port, uint32_t) {
     RoundTripKernel<P, Publication, Ordering>(port, *arguments, *samples, *outcome);
   }
+  std::unique_ptr<GpuLaunch> OnGpu(Gpu& gpu, const GpuGrid& grid) const {
+    return LaunchRoundTrip(gpu, grid, *arguments, samples, outcome);
+  }
 };
 
 }  // namespace
@@ -23,8 +27,8 @@ void RunRoundTrip(Machine& machine, const config::Config& config, RunResult& res
   RegisteredMemory flags[2];
   RegisteredMemory sources[2];
   for (uint32_t rank = 0; rank < 2; ++rank) {
-    flags[rank] = AllocateOn(machine, rank, Placement::kGpu, sizeof(uint64_t), outcome);
-    sources[rank] = AllocateOn(machine, rank, Placement::kGpu, sizeof(uint64_t), outcome);
+    flags[rank] = AllocateOn(machine, rank, config, sizeof(uint64_t), outcome);
+    sources[rank] = AllocateOn(machine, rank, config, sizeof(uint64_t), outcome);
   }
   if (!outcome.ok) return;
   RoundTripArguments arguments[2];

@@ -67,6 +67,7 @@ void RunKind(Machine& machine, const config::Config& config, RunResult& result, 
       RunRoundTrip(machine, config, result, outcome);
       return;
     case config::WorkloadKind::kMessageRate:
+    case config::WorkloadKind::kGoodput:
       RunMessageRate(machine, config, result, outcome);
       return;
   }
@@ -82,8 +83,9 @@ void AddLiveCounters(LiveMachine& machine, RunResult& result, Outcome& outcome) 
     }
     const auto pace = machine.real_nic(rank).Paced();
     if (rank != 0 || !pace) continue;
-    result.pace = {pace->held, pace->late, static_cast<double>(pace->late_median_ns) / 1e3,
-                   static_cast<double>(pace->late_max_ns) / 1e3};
+    const auto in_us = [](uint64_t ns) { return static_cast<double>(ns) / 1e3; };
+    result.pace = {pace->held, pace->late, in_us(pace->late_median_ns), in_us(pace->late_p99_ns),
+                   in_us(pace->late_max_ns)};
   }
 }
 
@@ -92,7 +94,7 @@ RunResult RunLive(const config::Config& config, const sim::Platform& platform,
   RunResult result;
   result.measured = true;
   Outcome outcome;
-  const auto made = LiveMachine::Make(config, platform, options.ranks);
+  const auto made = LiveMachine::Make(config, platform, options.ranks, options.make_gpu);
   if (!made.Ok()) {
     outcome.Fail(made.Message());
   } else {

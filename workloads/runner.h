@@ -36,6 +36,7 @@ struct PaceResult {
   uint64_t held = 0;
   uint64_t late = 0;  // came after that time
   double late_median_us = 0;
+  double late_p99_us = 0;
   double late_max_us = 0;
 };
 
@@ -56,6 +57,7 @@ struct RunOptions {
   std::string trace_file;  // empty: none
   std::string pcap_file;   // empty: none
   RankOptions ranks = {};  // in real time
+  GpuMaker make_gpu = OpenGpu;
 };
 
 RunResult Run(const config::Config& config, const sim::Platform& platform,

@@ -11,6 +11,11 @@ namespace ringpost::workloads {
 class Samples {
  public:
   void Reserve(uint64_t count) { values_.reserve(count); }
+  // What a kernel takes times by.
+  template <class P>
+  static uint64_t Now(P& port) {
+    return port.Now();
+  }
   void Add(uint64_t picoseconds) { values_.push_back(picoseconds); }
   void Add(const Samples& other) {
     values_.insert(values_.end(), other.values_.begin(), other.values_.end());

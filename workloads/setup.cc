@@ -100,11 +100,12 @@ Pairing ConnectRanks(Machine& machine, const config::Config& config, uint32_t qp
   return {};
 }
 
-RegisteredMemory AllocateOn(Machine& machine, uint32_t rank, Placement placement, uint64_t bytes,
-                            Outcome& outcome) {
+RegisteredMemory AllocateOn(Machine& machine, uint32_t rank, const config::Config& config,
+                            uint64_t bytes, Outcome& outcome) {
   std::vector<std::string> mine(machine.Ranks());
   if (machine.Owns(rank)) {
-    const Result<RegisteredMemory> memory = machine.nic(rank).Allocate(placement, bytes);
+    const Result<RegisteredMemory> memory =
+        machine.nic(rank).Allocate(config.workload.placement, bytes);
     if (!memory.Ok()) {
       GiveUp(machine, memory.Message(), outcome);
       return {};

@@ -27,9 +27,9 @@ struct Pairing {
 Pairing ConnectRanks(Machine& machine, const config::Config& config, uint32_t qps, bool shared,
                      Outcome& outcome);
 
-// Memory of one rank, wherever that is; fails with one line in `outcome`.
-RegisteredMemory AllocateOn(Machine& machine, uint32_t rank, Placement placement, uint64_t bytes,
-                            Outcome& outcome);
+// Memory of one rank for payload or flags, wherever that is; fails with one line in `outcome`.
+RegisteredMemory AllocateOn(Machine& machine, uint32_t rank, const config::Config& config,
+                            uint64_t bytes, Outcome& outcome);
 
 // How the payload travels: in the WQE, or behind a pointer.
 bool SendsInline(const config::Config& config);

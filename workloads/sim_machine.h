@@ -26,7 +26,8 @@ class SimMachine final : public Machine {
     return std::min(sim::kLanesPerWarp, threads_per_block);
   }
   uint64_t TimeoutPs() const override { return 0; }
-  void Launch(uint32_t rank, const sim::LaunchShape& shape, Kernels kernels) override {
+  void Launch(uint32_t rank, const sim::LaunchShape& shape, const GpuGrid&,
+              Kernels kernels) override {
     fabric_.Launch(rank, shape, std::move(kernels.simulated));
   }
   std::string Run() override { return fabric_.Run().error; }

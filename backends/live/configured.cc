@@ -30,7 +30,8 @@ Idle IdleOf(const config::Config& config) {
     case config::LivePoll::kSpin:
       break;
   }
-  const uint64_t threads = config.ranks + config.workload.threads;
+  const uint64_t threads =
+      config.ranks + (config::RunsKernels(config) ? 0 : config.workload.threads);
   return CoresOfThisProcess() > threads ? Idle::kSpin : Idle::kYield;
 }
 
@@ -38,6 +39,7 @@ sim::service::PaceSpec PaceOf(const config::Config& config, const sim::Platform&
   sim::service::PaceSpec pace;
   pace.costs = sim::MakeCostTable(platform, config.gpu.sm_clock_mhz);
   pace.queues_on_gpu = config.transport.placement == Placement::kGpu;
+  pace.payload_on_gpu = config.workload.placement == Placement::kGpu;
   return pace;
 }
 
@@ -46,10 +48,13 @@ sim::service::PaceSpec PaceOf(const config::Config& config, const sim::Platform&
 Result<std::unique_ptr<LiveNic>> OpenConfiguredLiveNic(const config::Config& config,
                                                        const sim::Platform& platform,
                                                        const std::vector<sim::FaultRule>& faults,
-                                                       uint32_t rank) {
+                                                       uint32_t rank, const GpuSide& gpu) {
   LiveNicOptions options;
   options.nic = config::RnicConfigOf(config.nic);
-  options.gpu_is_host = true;
+  options.memory = gpu.memory;
+  options.gpu_kernels = gpu.memory != nullptr;
+  options.gpu_is_host = !options.gpu_kernels;
+  options.reach_gpu = gpu.reach;
   options.service.idle = IdleOf(config);
   if (config.live.nic_core) {
     options.service.core = static_cast<int>(*config.live.nic_core + rank);

@@ -351,7 +351,7 @@ std::optional<RealTimeNic::Pacing> LiveNic::Paced() {
   const Result<LiveCounters> counters = Counters();
   if (!counters.Ok()) return std::nullopt;
   const sim::service::PaceCounters& pace = counters.Value().pace;
-  return Pacing{pace.held, pace.late, pace.late_median_ns, pace.late_max_ns};
+  return Pacing{pace.held, pace.late, pace.late_median_ns, pace.late_p99_ns, pace.late_max_ns};
 }
 
 std::vector<RealTimeNic::Fact> LiveNic::Facts() const {

@@ -16,7 +16,7 @@ bool HasGpuScope(Ordering ordering) {
          ordering == Ordering::kGpuRelease || ordering == Ordering::kThreadfence;
 }
 
-Found CheckOrdering(const TransportConfig& transport) {
+Found CheckOrdering(const TransportConfig& transport, const WorkloadConfig& workload) {
   if (transport.unsafe) return std::nullopt;
   if (transport.ordering == Ordering::kNone) {
     return Conflict{{"transport.ordering"},
@@ -26,6 +26,11 @@ Found CheckOrdering(const TransportConfig& transport) {
   if (HasGpuScope(transport.ordering) && transport.placement == Placement::kHost) {
     return Conflict{{"transport.ordering", "transport.placement"},
                     {"a GPU-scope ordering does not reach queues in host memory",
+                     "use system_release or system_fence, or set transport.unsafe: true"}};
+  }
+  if (HasGpuScope(transport.ordering) && workload.placement == Placement::kHost) {
+    return Conflict{{"transport.ordering", "workload.placement"},
+                    {"a GPU-scope ordering does not reach payload in host memory",
                      "use system_release or system_fence, or set transport.unsafe: true"}};
   }
   return std::nullopt;
@@ -144,9 +149,39 @@ Found CheckFaults(const Config& config) {
   return std::nullopt;
 }
 
+Found CheckKernels(const Config& config) {
+  if (!RunsKernels(config)) return std::nullopt;
+  if (config.transport.doorbell == DoorbellMode::kBlueFlame) {
+    return Conflict{{"transport.doorbell", "live.threads"},
+                    {"blueflame is for threads of a CPU", "use gpu or cpu"}};
+  }
+  const TransportConfig& transport = config.transport;
+  if (transport.doorbell == DoorbellMode::kCpu && transport.placement == Placement::kGpu) {
+    return Conflict{{"transport.doorbell", "transport.placement"},
+                    {"a host thread writes the record, and cannot reach GPU memory",
+                     "use gpu, or transport.placement: host"}};
+  }
+  if (config.workload.kind != WorkloadKind::kPutLatency) return std::nullopt;
+  // The views of all its QPs are arguments of the kernel.
+  constexpr uint64_t kMostQps = 16;
+  if (transport.qps_per_peer > kMostQps) {
+    return Conflict{
+        {"transport.qps_per_peer", "live.threads"},
+        {fmt::format("put_latency on a GPU has no room for {} QPs", transport.qps_per_peer),
+         fmt::format("use at most {}", kMostQps)}};
+  }
+  const uint64_t most = transport.publication == Publication::kCooperative ? kWarp : 1;
+  if (config.workload.threads > most) {
+    return Conflict{{"workload.threads", "workload.kind"},
+                    {"put_latency is one thread on a GPU, or one warp with cooperative",
+                     fmt::format("use at most {}, or message_rate", most)}};
+  }
+  return std::nullopt;
+}
+
 // Threads of the system are few.
 Found CheckRealTime(const Config& config) {
-  if (config.backend == Backend::kSim) return std::nullopt;
+  if (config.backend == Backend::kSim || RunsKernels(config)) return std::nullopt;
   constexpr uint64_t kMostThreads = 1024;
   const char* name = config.backend == Backend::kLive ? "live" : "mlx5";
   if (config.workload.threads > kMostThreads) {
@@ -204,13 +239,14 @@ Found CheckLive(const Config& config) {
 }  // namespace
 
 std::optional<Conflict> FindConflict(const Config& config) {
-  if (Found found = CheckOrdering(config.transport)) return found;
+  if (Found found = CheckOrdering(config.transport, config.workload)) return found;
   if (Found found = CheckPublication(config.transport, config.workload)) return found;
   if (Found found = CheckThreads(config.transport, config.workload)) return found;
   if (Found found = CheckDoorbell(config)) return found;
   if (Found found = CheckInline(config.transport, config.workload)) return found;
   if (Found found = CheckLimits(config.transport, config.nic.limits)) return found;
   if (Found found = CheckFaults(config)) return found;
+  if (Found found = CheckKernels(config)) return found;
   if (Found found = CheckRealTime(config)) return found;
   if (Found found = CheckMlx5(config)) return found;
   return CheckLive(config);

@@ -33,7 +33,7 @@ enum class Ordering : uint8_t {
   kSystemRelease,
   kSystemFence,
 };
-enum class WorkloadKind : uint8_t { kPutLatency, kRoundTrip, kMessageRate };
+enum class WorkloadKind : uint8_t { kPutLatency, kRoundTrip, kMessageRate, kGoodput };
 enum class InlineMode : uint8_t { kAuto, kAlways, kNever };
 enum class NicBehaviour : uint8_t { kMlx5, kStrict };
 enum class VisibilityMode : uint8_t { kStrict, kTimed, kAdversarial };
@@ -41,6 +41,7 @@ enum class NicReads : uint8_t { kL2, kPtx };
 enum class Switch : uint8_t { kOn, kOff };
 enum class LivePoll : uint8_t { kSpin, kYield, kSleep };
 enum class LivePace : uint8_t { kOff, kPlatform };
+enum class LiveThreads : uint8_t { kHost, kGpu };
 enum class LiveWire : uint8_t { kSharedMemory, kUdp };
 enum class ExecLink : uint8_t { kInfiniband, kEthernet };
 enum class ExecPoll : uint8_t { kAuto, kSpin, kYield, kSleep };
@@ -76,11 +77,12 @@ struct WorkloadConfig {
   WorkloadKind kind = WorkloadKind::kPutLatency;
   uint64_t payload_bytes = 0;
   InlineMode inline_mode = InlineMode::kAuto;
-  uint64_t threads = 0;         // that post
-  uint64_t threads_per_qp = 0;  // neighbours that share one QP
-  uint64_t sms_count = 0;       // over which the threads are spread evenly
-  uint64_t operations = 0;      // measured, all threads together
-  uint64_t warm_up = 0;         // before them, not measured
+  Placement placement = Placement::kGpu;  // of payload and flags
+  uint64_t threads = 0;                   // that post
+  uint64_t threads_per_qp = 0;            // neighbours that share one QP
+  uint64_t sms_count = 0;                 // over which the threads are spread evenly
+  uint64_t operations = 0;                // measured, all threads together
+  uint64_t warm_up = 0;                   // before them, not measured
 };
 
 struct GpuConfig {
@@ -127,6 +129,7 @@ struct FaultsConfig {
 
 // Of the backend live alone.
 struct LiveConfig {
+  LiveThreads threads = LiveThreads::kHost;
   std::optional<uint64_t> nic_core;  // not set: any
   LivePoll poll = LivePoll::kSpin;
   LivePace pace = LivePace::kOff;
@@ -176,6 +179,11 @@ struct Config {
   Mlx5Config mlx5;
   EngineConfig engine;
 };
+
+// Whether the threads of the workload are kernels of a GPU that is here.
+constexpr bool RunsKernels(const Config& config) {
+  return config.backend == Backend::kLive && config.live.threads == LiveThreads::kGpu;
+}
 
 // Every key at its default.
 Config DefaultConfig();

@@ -153,7 +153,8 @@ void AddWorkload(Rows& rows) {
   constexpr auto block = &Config::workload;
   using W = WorkloadConfig;
   rows.push_back({Word("workload.kind", "put_latency",
-                       {"put_latency", "round_trip", "message_rate"}, "what the threads do"),
+                       {"put_latency", "round_trip", "message_rate", "goodput"},
+                       "what the threads do; goodput: as message_rate, told in bytes"),
                   kStoreIn<block, &W::kind>});
   rows.push_back(
       {Number("workload.payload", Type::kBytes, "8 B", {0, kGibibyte}, "size of each message"),
@@ -161,6 +162,9 @@ void AddWorkload(Rows& rows) {
   rows.push_back({Word("workload.inline", "auto", {"auto", "always", "never"},
                        "payload in the WQE: auto up to transport.inline_max"),
                   kStoreIn<block, &W::inline_mode>});
+  rows.push_back(
+      {Word("workload.placement", "gpu", {"gpu", "host"}, "memory that holds payload and flags"),
+       kStoreIn<block, &W::placement>});
   rows.push_back({Number("workload.threads", Type::kCount, "1", {1, 1048576}, "threads that post"),
                   kStoreIn<block, &W::threads>});
   rows.push_back({Number("workload.threads_per_qp", Type::kCount, "1", {1, 1048576},
@@ -240,6 +244,10 @@ void AddLive(Rows& rows) {
                         "core of the NIC's thread, the next one for the next rank of a process; "
                         "`auto` leaves it to the system");
   core.words = {"auto"};
+  rows.push_back({Word("live.threads", "host", {"host", "gpu"},
+                       "what runs the workload: host threads, for which GPU memory is host memory; "
+                       "or kernels, rank r's on GPU r, or all on the one that is there"),
+                  kStoreIn<block, &L::threads>});
   rows.push_back({core, kStoreIn<block, &L::nic_core>});
   rows.push_back({Word("live.poll", "spin", {"spin", "yield", "sleep"},
                        "what an idle NIC thread does; spin yields where threads outnumber cores"),

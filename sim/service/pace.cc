@@ -63,11 +63,11 @@ void Lateness::Add(uint64_t ns) {
   max_ = std::max(max_, ns);
 }
 
-uint64_t Lateness::Median() const {
+uint64_t Lateness::Percentile(uint64_t percent) const {
   uint64_t seen = 0;
   for (uint32_t i = 0; i < buckets_.size(); ++i) {
     seen += buckets_[i];
-    if (2 * seen < count_ || buckets_[i] == 0) continue;
+    if (100 * seen < percent * count_ || buckets_[i] == 0) continue;
     // The first 32 buckets are exact, the others begin with their upper five bits.
     const uint32_t doublings = i < 2 * kPerDoubling ? 0 : i / kPerDoubling - 1;
     return uint64_t{i - doublings * kPerDoubling} << doublings;

@@ -69,7 +69,7 @@ class Lateness {
   void Add(uint64_t ns);
   uint64_t Count() const { return count_; }
   uint64_t Max() const { return max_; }
-  uint64_t Median() const;  // 0 if there is none
+  uint64_t Percentile(uint64_t percent) const;  // 0 if there is none
 
  private:
   static constexpr uint32_t kPerDoubling = 16;

@@ -68,7 +68,8 @@ void PacedCompletions::Forget(uint32_t qpn) {
 }
 
 PaceCounters PacedCompletions::Count() const {
-  return {in_time_, lateness_.Count(), lateness_.Median(), lateness_.Max()};
+  return {in_time_, lateness_.Count(), lateness_.Percentile(50), lateness_.Percentile(99),
+          lateness_.Max()};
 }
 
 }  // namespace ringpost::sim::service

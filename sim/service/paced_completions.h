@@ -23,6 +23,7 @@ struct PaceCounters {
   uint64_t held = 0;  // came in time, and waited
   uint64_t late = 0;  // came when the platform's time had passed; written at once
   uint64_t late_median_ns = 0;
+  uint64_t late_p99_ns = 0;
   uint64_t late_max_ns = 0;
 };
 

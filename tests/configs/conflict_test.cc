@@ -38,6 +38,36 @@ BOOST_AUTO_TEST_CASE(GpuScopeDoesNotReachHostMemory) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(GpuScopeDoesNotReachPayloadInHostMemory) {
+  const std::string refusal =
+      ":2:12: workload.placement: a GPU-scope ordering does not reach payload in host memory; use "
+      "system_release or system_fence, or set transport.unsafe: true";
+  BOOST_TEST(ErrorOf("transport: {placement: gpu}\nworkload: {placement: host}") == refusal);
+  BOOST_TEST(ErrorOf("transport: {unsafe: true}\nworkload: {placement: host}") == "");
+  BOOST_TEST(ErrorOf("transport: {ordering: system_release}\nworkload: {placement: host}") == "");
+}
+
+BOOST_AUTO_TEST_CASE(KernelsDoWhatAGpuCan) {
+  const std::string live = "backend: live\nlive: {threads: gpu}\n";
+  BOOST_TEST(ErrorOf(live + "transport: {doorbell: blueflame}") ==
+             ":3:23: transport.doorbell: blueflame is for threads of a CPU; use gpu or cpu");
+  BOOST_TEST(ErrorOf(live + "transport: {doorbell: cpu}") ==
+             ":3:23: transport.doorbell: a host thread writes the record, and cannot reach GPU "
+             "memory; use gpu, or transport.placement: host");
+  BOOST_TEST(ErrorOf(live + "transport: {qps_per_peer: 17}") ==
+             ":3:27: transport.qps_per_peer: put_latency on a GPU has no room for 17 QPs; use at "
+             "most 16");
+  BOOST_TEST(ErrorOf(live + "transport: {qps_per_peer: 2}\nworkload: {threads: 2}") ==
+             ":4:21: workload.threads: put_latency is one thread on a GPU, or one warp with "
+             "cooperative; use at most 1, or message_rate");
+  const std::string many =
+      "transport: {qps_per_peer: 2048}\n"
+      "workload: {kind: message_rate, threads: 2048, sms_count: 2}";
+  BOOST_TEST(ErrorOf(live + many) == "");
+  BOOST_TEST(
+      ErrorOf("backend: live\n" + many).starts_with(":3:41: workload.threads: 2048 threads"));
+}
+
 BOOST_AUTO_TEST_CASE(SystemScopeReachesHostMemory) {
   BOOST_TEST(ErrorOf("transport: {ordering: system_release, placement: host}") == "");
   BOOST_TEST(ErrorOf("transport: {ordering: system_fence, placement: host}") == "");

@@ -15,28 +15,31 @@ fi
 folder=$(realpath -m "$1")
 cd "$(dirname "$0")/../.."
 
-tests=(cuda_memory_test live_test mlx5_test)
+tests=(cuda_memory_test live_test mlx5_test workload_test)
 measurements=(put_vs_bare memory_routes live_put)
 bazel build --config=portable "${tests[@]/#/"//tests/gpu:"}" "${measurements[@]/#/"//bench/gpu:"}" \
-  //tests/gpu:device_tree //sim/uverbs:libringpost_uverbs.so
+  //tests/gpu:device_tree //sim/uverbs:libringpost_uverbs.so //tools/ringpost
 built=$(bazel info --config=portable bazel-bin)
 
 rm -rf "$folder"
-mkdir -p "$folder/tests" "$folder/bench" "$folder/virtual"
+mkdir -p "$folder/tests" "$folder/bench" "$folder/virtual" "$folder/bin" "$folder/lib"
 cp "${tests[@]/#/"$built/tests/gpu/"}" "$folder/tests"
 cp "${measurements[@]/#/"$built/bench/gpu/"}" "$folder/bench"
 cp "$built/tests/gpu/device_tree" "$built/sim/uverbs/libringpost_uverbs.so" "$folder/virtual"
+cp "$built/tools/ringpost/ringpost" "$folder/bin"
+cp bench/gpu/paced_vs_simulated.py "$folder/bench/paced_vs_simulated"
+git ls-files -z configs | grep -z '\.yaml$' | xargs -0 cp --parents -t "$folder"
 cp tests/run.py "$folder/cases.py"
 cp tests/gpu/portable_run.py "$folder/run"
 git describe --always --dirty >"$folder/commit"
 
-# Of rdma-core; these bring libnl.
+# What is neither of glibc nor of rdma-core (which brings libnl) comes along, for LD_LIBRARY_PATH.
 rdma="ibverbs|mlx5|nl-3|nl-route-3"
-missing=$(ldd "$folder"/tests/* "$folder"/bench/* "$folder"/virtual/* | grep "=>" |
-  grep -vE "lib(c|m|$rdma)\.so" || true)
-if [ -n "$missing" ]; then
-  echo "portable.sh: these libraries are not on a bare machine:" >&2
-  echo "$missing" | sort -u >&2
+programs=("$folder"/tests/* "${measurements[@]/#/"$folder/bench/"}" "$folder"/virtual/* "$folder/bin/ringpost")
+ldd "${programs[@]}" | awk '$2 == "=>" && $3 ~ "^/" { print $3 }' | sort -u |
+  grep -vE "/lib(c|m|dl|rt|pthread|$rdma)\.so" | xargs -r cp -Lt "$folder/lib"
+if ldd "${programs[@]}" | grep "not found" >&2; then
+  echo "portable.sh: these libraries are not here either" >&2
   exit 1
 fi
 mib=$(du -sm "$folder" | cut -f1)

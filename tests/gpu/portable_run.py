@@ -96,6 +96,8 @@ def main(arguments):
     parser.add_argument("names", nargs="*", help="programs; all, if none is named")
     options = parser.parse_args(arguments)
     os.makedirs(options.out, exist_ok=True)
+    os.environ["LD_LIBRARY_PATH"] = os.path.join(HERE, "lib")
+    os.environ["RINGPOST_ROOT"] = HERE
     describe()
     deadline = time.monotonic() + LIMIT_S
     total = cases.Counts(0, 0, 0)

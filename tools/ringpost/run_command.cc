@@ -55,6 +55,13 @@ void Check(const RunArguments& arguments, const Experiment& experiment) {
         {"udp carries RoCEv2, and the link of platform " + config.platform + " is InfiniBand",
          "use shared_memory, or a platform with link_layer: roce"});
   }
+  if (config::RunsKernels(config)) {
+    const std::string why = workloads::WhyNoGpu();
+    if (!why.empty()) {
+      throw config::ConfigError(experiment.loaded.PositionOf("live.threads"), "live.threads",
+                                {why, "use host, or backend sim"});
+    }
+  }
   const std::string name = live ? "backend live" : "backend mlx5";
   const auto has_no = [&](const char* what) { return name + " has no " + what; };
   if (!arguments.trace.empty()) Refuse("--trace", has_no("trace"), "leave it out");
@@ -125,10 +132,11 @@ std::string ResultText(const Experiment& experiment, const workloads::RunResult&
   }
   if (result.pace) {
     text += fmt::format(
-        "pace: {} of {} completions came later than the platform's; median {:.3f} us, most {:.3f} "
-        "us\n",
+        "pace: {} of {} completions came later than the platform's; median {:.3f} us, p99 {:.3f} "
+        "us, "
+        "most {:.3f} us\n",
         result.pace->late, result.pace->late + result.pace->held, result.pace->late_median_us,
-        result.pace->late_max_us);
+        result.pace->late_p99_us, result.pace->late_max_us);
   }
   if (!result.limited_by.empty()) text += fmt::format("limited by: {}\n", result.limited_by);
   // The ordering checker watches simulated memory alone.
@@ -158,6 +166,7 @@ std::string ResultJson(const Experiment& experiment, const workloads::RunResult&
     json["pace"] = {{"held", result.pace->held},
                     {"late", result.pace->late},
                     {"late_median_us", result.pace->late_median_us},
+                    {"late_p99_us", result.pace->late_p99_us},
                     {"late_max_us", result.pace->late_max_us}};
   }
   if (!result.measured) {
