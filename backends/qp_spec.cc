@@ -56,6 +56,7 @@ QpViews ViewsOf(const QpSpec& spec, uint32_t message_bytes) {
   view.placement = spec.placement;
   view.timeout_ps = spec.timeout_ps;
   view.kind = spec.kind;
+  view.indices = spec.kind == TransportKind::kDc ? IndexHome::kMemory : spec.indices;
   view.doorbell_mode = spec.doorbell == DoorbellMode::kAuto ? DoorbellMode::kGpu : spec.doorbell;
   views.receive.depth = ReceiveDepth(spec);
   views.receive.linked = spec.kind == TransportKind::kDc ? 1 : 0;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <string>
 #include <thread>
@@ -39,10 +40,8 @@ constexpr QpSpec kSpec{
 void PutMany(benchmark::State& state, const std::vector<QpView>& qps, RemoteSpan target) {
   HostWarp warp(1);
   HostPort port(warp, 0);
-  std::vector<QpTable> tables;
-  for (const QpView& qp : qps) tables.push_back({&qp, 1, 0, 1, 0});
-  std::vector<PutEndpoint> endpoints;
-  for (const QpTable& table : tables) endpoints.emplace_back(port, table);
+  std::deque<PutEndpoint> endpoints;  // which are not moved
+  for (const QpView& qp : qps) endpoints.emplace_back(port, QpTable{&qp, 1, 0, 1, 0});
   for (auto _ : state) {
     bool ok = true;
     for (int i = 0; i < kPuts; i += static_cast<int>(kSpec.batch)) {

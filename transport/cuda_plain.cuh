@@ -32,14 +32,15 @@ class CudaPlain {
   // The first WQEBB lies in one piece and is unrolled, so that its segments stay in registers.
   HOST_DEVICE void StoreWqe(const QpView& qp, uint64_t index, const abi::Segment* segments,
                             uint32_t count) {
-    const uint64_t ring = uint64_t{qp.depth} * abi::kWqebbBytes;
-    const uint64_t offset = (index * abi::kWqebbBytes) & (ring - 1);
+    const uint32_t slot = static_cast<uint32_t>(index) & (qp.depth - 1);
+    const uint64_t first = qp.sq + uint64_t{slot} * abi::kWqebbBytes;
     RINGPOST_UNROLL
     for (uint32_t i = 0; i < abi::kSegmentsPerWqebb; ++i) {
-      if (i < count) Derived::StoreSegment(qp.sq + offset + i * abi::kSegmentBytes, segments[i]);
+      if (i < count) Derived::StoreSegment(first + i * abi::kSegmentBytes, segments[i]);
     }
     for (uint32_t i = abi::kSegmentsPerWqebb; i < count; ++i) {
-      Derived::StoreSegment(qp.sq + ((offset + i * abi::kSegmentBytes) & (ring - 1)), segments[i]);
+      const uint32_t offset = slot * abi::kWqebbBytes + i * abi::kSegmentBytes;
+      Derived::StoreSegment(qp.sq + (offset & (qp.depth * abi::kWqebbBytes - 1)), segments[i]);
     }
   }
 

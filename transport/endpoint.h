@@ -5,11 +5,16 @@
 //   endpoint.PutSignal(target, source, flag, 1);
 //   Completion done = endpoint.Quiet(CompletionScope::kSelectedQp);
 //
-// One Endpoint serves one thread; it holds no memory. With a warp-wide publication policy every
+// One Endpoint serves one thread and is not copied. With a warp-wide publication policy every
 // lane calls each operation together and posts its own message. Operations return what they
 // posted; waits return a Completion and never outlast the QP's timeout. Operations of one QP are
 // executed at the target in the order posted; nothing else is ordered without Quiet. Messages of
 // any length, also of none: above the QP's largest they travel in pieces.
+//
+// Where one thread (cooperative: one warp) has the QP for itself, its Endpoint keeps the queue's
+// indices in registers from the first operation until it ends, or GiveBack. Until then others post
+// nothing there: they are refused with kInvalidArgument. One after the other may use the QP, also
+// in kernels one after the other; on a shared QP any number at once.
 #pragma once
 
 #include "transport/atomic.h"
@@ -20,7 +25,7 @@
 
 namespace ringpost {
 
-// The queue pairs that an Endpoint may use. The views stay with the caller.
+// The queue pairs that an Endpoint may use. The views stay with the caller, and as they are.
 struct QpTable {
   const QpView* views = nullptr;
   uint32_t count = 0;       // all of this thread's QPs: what kAllQps waits for
@@ -34,6 +39,9 @@ class Endpoint {
  public:
   HOST_DEVICE Endpoint(P& port, const QpTable& table)
       : table_(table), poster_(port, table.views[table.selected]) {}
+
+  // Lets another Endpoint use the selected QP; this one may again when that one has ended.
+  HOST_DEVICE void GiveBack() { poster_.GiveBack(); }
 
   // RDMA WRITE of `source`, which must stay unchanged until Flush or Quiet.
   HOST_DEVICE Posted Put(RemoteSpan target, LocalSpan source) {
@@ -99,26 +107,26 @@ class Endpoint {
   HOST_DEVICE Completion Wait(const Posted& posted) {
     return ByLeader<Publication>(poster_.Port(), poster_.Qp(), [&] {
       if (!posted.status.Ok()) return posted.status;
-      const Completion rung =
-          Publication::template PublishPending<Ordering>(poster_.Port(), poster_.Qp());
+      const Completion rung = Publication::template PublishPending<Ordering>(
+          poster_.Port(), poster_.Qp(), poster_.Own());
       if (!rung.Ok()) return rung;
-      return WaitCompleted<Ordering>(poster_.Port(), poster_.Qp(), posted.confirmed);
+      return WaitCompleted<Ordering>(poster_.Port(), poster_.Qp(), poster_.Own(), posted.confirmed);
     });
   }
 
   // Local completion of everything posted on the selected QP: sources may be reused.
-  HOST_DEVICE Completion Flush() { return QuietOne(poster_.Qp()); }
+  HOST_DEVICE Completion Flush() { return QuietOwn(); }
 
   // Every put so far on the QPs in scope is placed at its target. Of the other QPs in the table it
   // waits for what is published; puts posted on them through another Endpoint end there.
   HOST_DEVICE Completion Quiet(CompletionScope scope) {
-    if (scope == CompletionScope::kSelectedQp) return QuietOne(poster_.Qp());
+    if (scope == CompletionScope::kSelectedQp) return QuietOwn();
     const bool all = scope == CompletionScope::kAllQps;
     const uint32_t first = all ? 0 : table_.peer_first;
     const uint32_t count = all ? table_.count : table_.peer_count;
     Completion result;
     for (uint32_t i = 0; i < count; ++i) {
-      const Completion one = QuietOne(table_.views[first + i]);
+      const Completion one = QuietOne(first + i);
       if (!one.Ok() && result.Ok()) result = one;
     }
     return result;
@@ -137,14 +145,24 @@ class Endpoint {
   }
 
  private:
-  HOST_DEVICE Completion QuietOne(const QpView& qp) {
+  HOST_DEVICE Completion QuietOne(uint32_t index) {
+    if (index == table_.selected) return QuietOwn();
+    const QpView& qp = table_.views[index];
+    Indices own;
+    const Completion done = Quieted(qp, own, 0);
+    GiveIndicesBack<Publication>(poster_.Port(), qp, own);
+    return done;
+  }
+  HOST_DEVICE Completion QuietOwn() {
+    return Quieted(poster_.Qp(), poster_.Own(), poster_.LastConfirmed());
+  }
+  HOST_DEVICE Completion Quieted(const QpView& qp, Indices& own, uint64_t confirmed) {
     return ByLeader<Publication>(poster_.Port(), qp, [&] {
-      const uint64_t own = &qp == &poster_.Qp() ? poster_.LastConfirmed() : 0;
-      return WaitPublished<Publication, Ordering>(poster_.Port(), qp, own);
+      return WaitPublished<Publication, Ordering>(poster_.Port(), qp, own, confirmed);
     });
   }
 
-  const QpTable& table_;
+  const QpTable table_;
   Poster<P, Publication, Ordering> poster_;
 };
 

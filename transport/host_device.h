@@ -27,12 +27,46 @@
 #if defined(__CUDA_ARCH__)
 #define RINGPOST_PTX(...) asm volatile(__VA_ARGS__)
 #define RINGPOST_UNROLL _Pragma("unroll")
+// Known to be true here, so that nothing is compiled for what is excluded.
+#define RINGPOST_ASSUME(...) __builtin_assume(__VA_ARGS__)
 #else
 #define RINGPOST_PTX(...) std::abort()
 #define RINGPOST_UNROLL
+#define RINGPOST_ASSUME(...)
 #endif
 
 namespace ringpost {
+
+// Four of the eight bytes of `low` (0 to 3) and `high` (4 to 7): each nibble of `order` names one,
+// the lowest first. One instruction on a GPU, whose compiler makes four or more of shifts and
+// masks.
+#if defined(__CUDA_ARCH__)
+inline constexpr bool kPicksBytes = true;
+#else
+inline constexpr bool kPicksBytes = false;
+#endif
+HOST_DEVICE constexpr uint32_t PickBytes(uint32_t low, uint32_t high, uint32_t order) {
+#if defined(__CUDA_ARCH__)
+  if (!__builtin_is_constant_evaluated()) return __byte_perm(low, high, order);
+#endif
+  const uint64_t both = uint64_t{high} << 32 | low;
+  uint32_t picked = 0;
+  for (uint32_t i = 0; i < 4; ++i) {
+    const uint32_t from = (order >> (4 * i)) & 7;
+    picked |= static_cast<uint32_t>((both >> (8 * from)) & 0xff) << (8 * i);
+  }
+  return picked;
+}
+
+// How an object that lives long refers to what its caller keeps. A thread of a GPU has a copy, in
+// registers: memory costs it a way to L2 after each acquire, which empties L1.
+#if defined(__CUDA_ARCH__)
+template <class T>
+using Kept = const T;
+#else
+template <class T>
+using Kept = const T&;
+#endif
 
 // Whether ThreadSanitizer watches this build; it does not follow fences, see host_port.h.
 #if defined(__SANITIZE_THREAD__)

@@ -36,7 +36,8 @@ struct QpSpec {
   TransportKind kind = TransportKind::kRc;
   uint32_t receive_depth = 0;  // receives that may be posted, a power of two up to 32768; 0: none
   DoorbellMode doorbell = DoorbellMode::kGpu;
-  uint64_t max_message = 0;  // bytes that one WQE may move; 0: what the NIC can
+  IndexHome indices = IndexHome::kEndpoint;  // of a DCI always kMemory: it has a view for each peer
+  uint64_t max_message = 0;                  // bytes that one WQE may move; 0: what the NIC can
 };
 
 // What the peer must be told to connect: opaque to everybody but the backend.

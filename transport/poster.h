@@ -12,9 +12,14 @@ template <class P, class Publication, class Ordering>
 class Poster {
  public:
   HOST_DEVICE Poster(P& port, const QpView& qp) : port_(port), qp_(qp) {}
+  Poster(const Poster&) = delete;
+  Poster& operator=(const Poster&) = delete;
+  HOST_DEVICE ~Poster() { GiveBack(); }
+  HOST_DEVICE void GiveBack() { GiveIndicesBack<Publication>(port_, qp_, own_); }
 
   HOST_DEVICE P& Port() { return port_; }
   HOST_DEVICE const QpView& Qp() const { return qp_; }
+  HOST_DEVICE Indices& Own() { return own_; }
   // The end of what this thread has posted; 0: nothing.
   HOST_DEVICE uint64_t LastConfirmed() const { return last_confirmed_; }
   // The next post starts once earlier READs and atomics of the QP are complete.
@@ -35,7 +40,7 @@ class Poster {
   // `build(index, flags)` stores the WQEs from `index` on.
   template <class Build>
   HOST_DEVICE Posted Post(Extent extent, Build&& build) {
-    const Posted posted = Publication::template Post<Ordering>(port_, qp_, extent, build);
+    const Posted posted = Publication::template Post<Ordering>(port_, qp_, own_, extent, build);
     if (!posted.status.Ok()) return posted;  // a fence waits for the next that is posted
     fence_flags_ = 0;
     last_confirmed_ = posted.confirmed;
@@ -114,7 +119,8 @@ class Poster {
   }
 
   P& port_;
-  const QpView& qp_;
+  Kept<QpView> qp_;
+  Indices own_;
   uint64_t last_confirmed_ = 0;
   uint8_t fence_flags_ = 0;
 };

@@ -5,7 +5,8 @@
 // masked where the byte contract has fewer bits. completed <= published <= ready <= reserved, and
 // reserved - completed <= depth. `ready` counts whole WQEs that are built (owned QP: announced to
 // the NIC); `published` and `completed` stop one past the first WQEBB of a signalled WQE, because
-// that block is all a CQE names. A QP used by one thread keeps them with thread-scope accesses.
+// that block is all a CQE names. A QP used by one thread keeps them with thread-scope accesses, and
+// `reserved` and `ready` in the thread's Endpoint while that lives (indices.h).
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,12 @@ enum class DoorbellMode : uint8_t {
   kBlueFlame,   // record, then the last WQE's first 64 bytes; as kGpu where the port is no CPU's
   kRecordFree,  // the doorbell alone
   kAuto,        // of a spec alone: kGpu where the register can be mapped for the GPU, else kCpu
+};
+
+// Where the one who has a QP for itself keeps its indices (endpoint.h).
+enum class IndexHome : uint8_t {
+  kEndpoint,  // in the Endpoint, one of which may use the QP at a time
+  kMemory,    // in their words, which each operation reads: Endpoints of the thread may take turns
 };
 
 enum class TransportKind : uint8_t { kRc, kDc };
@@ -61,6 +68,7 @@ struct QpView {
   Placement placement = Placement::kGpu;
   DoorbellMode doorbell_mode = DoorbellMode::kGpu;
   TransportKind kind = TransportKind::kRc;
+  IndexHome indices = IndexHome::kEndpoint;
   // The register is mapped write-combining for CPUs: their port orders and flushes each store.
   uint8_t combines = 0;
 };

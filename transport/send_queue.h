@@ -10,12 +10,6 @@
 
 namespace ringpost {
 
-struct Reservation {
-  uint64_t index = 0;
-  uint32_t count = 0;
-  Completion status;
-};
-
 // What one post needs: `count` WQEBBs, the last WQE of which starts at `last`.
 struct Extent {
   uint32_t count = 1;
@@ -39,29 +33,61 @@ HOST_DEVICE Completion OfLeader(P& port, const QpView& qp, const Completion& min
           static_cast<uint8_t>(word >> 16), qp.qpn, word >> 24};
 }
 
+// One always does: a ring has eight or more.
 HOST_DEVICE bool FitsRing(const QpView& qp, uint32_t count) {
-  return count != 0 && 2 * count <= qp.depth;
+  return count == 1 || (count != 0 && 2 * count <= qp.depth);
 }
 
-// Waits until [index, index + count) lies within `depth` of what has completed. Slots before
-// `index` must be published, or be published by threads that do not wait for this one.
+// Waits until slots before `end` may be used. Those before the caller's must be published, or be
+// published by threads that do not wait for this one. No acquire: the NIC has read a slot before it
+// wrote the CQE, and the store that uses the slot again depends on the load that has seen that CQE,
+// or the `completed` of a thread that did.
 template <class Ordering, class P>
-HOST_DEVICE Completion WaitForSpace(P& port, const QpView& qp, uint64_t index, uint32_t count) {
-  if (index + count <= qp.depth) return {};
-  const uint64_t needed = index + count - qp.depth;
-  if (LoadIndex(port, qp, qp.completed) >= needed) return {};
-  return WaitCompleted<Ordering>(port, qp, needed);
+HOST_DEVICE Completion WaitForSpace(P& port, const QpView& qp, Indices& own, uint64_t end) {
+  if (end <= own.room) return {};
+  if (own.room < qp.depth) own.room = qp.depth;  // as much as an empty ring has
+  if (end <= own.room) return {};
+  const uint64_t completed = LoadIndex(port, qp, qp.completed);
+  if (completed + qp.depth > own.room) own.room = completed + qp.depth;
+  if (end <= own.room) return {};
+  return PollUntil<Ordering>(port, qp, own, own.room - qp.depth, end - qp.depth);
 }
 
-// The caller alone uses the QP: plain accesses.
-template <class Ordering, class P>
-HOST_DEVICE Reservation ReserveOwned(P& port, const QpView& qp, uint32_t count) {
-  if (!FitsRing(qp, count)) return {0, 0, {Status::kInvalidArgument, 0, 0, qp.qpn, 0}};
-  const uint64_t index = port.template Load<Order::kRelaxed, Scope::kThread>(qp.reserved);
-  const Completion space = WaitForSpace<Ordering>(port, qp, index, count);
-  if (!space.Ok()) return {0, 0, space};
-  port.template Store<Order::kRelaxed, Scope::kThread>(qp.reserved, index + count);
-  return {index, count, {}};
+// How many slots of the room that is known may be taken unchecked, of which at most `most`.
+HOST_DEVICE uint32_t Unchecked(const QpView& qp, const Indices& own, uint64_t most) {
+  const uint64_t room = own.room - own.reserved;
+  // What is more than half a ring is refused.
+  if (most > qp.depth / 2) most = qp.depth / 2;
+  return IsPlain(qp) ? static_cast<uint32_t>(room < most ? room : most) : 0;
+}
+
+// After a post that was checked. At most `most` of the slots that follow may be taken unchecked.
+template <class Publication, class P>
+HOST_DEVICE void EndPost(P& port, const QpView& qp, Indices& own, uint64_t most) {
+  if (qp.indices == IndexHome::kMemory) {
+    GiveIndicesBack<Publication>(port, qp, own);
+  } else {
+    own.unchecked = Unchecked(qp, own, most);
+  }
+}
+
+// Waits until the caller, which alone uses the QP, may take `count` slots. kInvalidArgument also if
+// another Endpoint holds the indices.
+template <class Publication, class Ordering, class P>
+HOST_DEVICE Completion MakeRoom(P& port, const QpView& qp, Indices& own, uint32_t count) {
+  if (!FitsRing(qp, count) || !TakeIndices<Publication>(port, qp, own)) {
+    return {Status::kInvalidArgument, 0, 0, qp.qpn, 0};
+  }
+  const Completion space = WaitForSpace<Ordering>(port, qp, own, own.reserved + count);
+  if (!space.Ok()) EndPost<Publication>(port, qp, own, 0);
+  return space;
+}
+
+// The first of the next `count` slots, for which there is room.
+HOST_DEVICE uint64_t ReserveOwned(Indices& own, uint32_t count) {
+  const uint64_t index = own.reserved;
+  own.reserved += count;
+  return index;
 }
 
 // Waits until all slots before `index` are ready, so that this thread holds the turn.
@@ -75,29 +101,47 @@ HOST_DEVICE bool WaitTurn(P& port, const QpView& qp, uint64_t index) {
   return true;
 }
 
+struct Reservation {
+  uint64_t index = 0;
+  Completion status;
+};
+
 // Many threads use the QP: slots are given out in the order of the atomic.
 template <class Ordering, class P>
-HOST_DEVICE Reservation ReserveShared(P& port, const QpView& qp, uint32_t count) {
-  if (!FitsRing(qp, count)) return {0, 0, {Status::kInvalidArgument, 0, 0, qp.qpn, 0}};
+HOST_DEVICE Reservation ReserveShared(P& port, const QpView& qp, Indices& own, uint32_t count) {
+  if (!FitsRing(qp, count)) return {0, {Status::kInvalidArgument, 0, 0, qp.qpn, 0}};
   const uint64_t index = port.template FetchAdd<Order::kRelaxed, Scope::kGpu>(qp.reserved, count);
-  const Completion space = WaitForSpace<Ordering>(port, qp, index, count);
+  const Completion space = WaitForSpace<Ordering>(port, qp, own, index + count);
   // A QP in error goes nowhere, but other threads wait for their turn behind this slot.
   if (space.status == Status::kErrorCompletion && WaitTurn(port, qp, index)) {
     Ordering::MarkReady(port, qp, index, index + count);
   }
-  return {index, count, space};
+  return {index, space};
+}
+
+// Whether a batch ends in [from, to). A batch is not above a quarter of the ring: who waits for
+// space relies on a ring behind each.
+HOST_DEVICE bool EndsBatch(const QpView& qp, uint64_t from, uint64_t to) {
+  const uint64_t batch = qp.batch < qp.depth / 4 ? qp.batch : qp.depth / 4;
+  // A division of 64 bits takes a GPU about a hundred instructions.
+  if ((batch & (batch - 1)) == 0) return (from ^ to) >= batch;
+  return from / batch != to / batch;
 }
 
 // Rings for everything before `producer`; the last signalled WQE in there starts at
-// `confirmed` - 1. Callers order the WQE bytes first (Release or TakeTurn); on a shared QP they
-// hold the turn.
+// `confirmed` - 1. Callers order the WQE bytes first (Release).
 template <class Ordering, class P>
-HOST_DEVICE void PublishTo(P& port, const QpView& qp, uint64_t producer, uint64_t confirmed) {
-  if (qp.shared == 0) {
-    port.template Store<Order::kRelaxed, Scope::kThread>(qp.published, confirmed);
-  } else {
-    port.template Store<Order::kRelaxed, Scope::kGpu>(qp.published, confirmed);
-  }
+HOST_DEVICE void PublishOwned(P& port, const QpView& qp, Indices& own, uint64_t producer,
+                              uint64_t confirmed) {
+  own.published = confirmed;
+  port.template Store<Order::kRelaxed, Scope::kThread>(qp.published, confirmed);
+  Ring<Ordering>(port, qp, producer, confirmed - 1);
+}
+
+// The same on a shared QP: callers hold the turn (TakeTurn).
+template <class Ordering, class P>
+HOST_DEVICE void PublishShared(P& port, const QpView& qp, uint64_t producer, uint64_t confirmed) {
+  port.template Store<Order::kRelaxed, Scope::kGpu>(qp.published, confirmed);
   Ring<Ordering>(port, qp, producer, confirmed - 1);
 }
 

@@ -24,12 +24,12 @@ HOST_DEVICE Completion ByLeader(P& port, const QpView& qp, Wait&& wait) {
 // Waits for all that is published, and for what ends at `confirmed`: on a shared QP this thread's
 // last WQE may still wait for another thread to ring.
 template <class Publication, class Ordering, class P>
-HOST_DEVICE Completion WaitPublished(P& port, const QpView& qp, uint64_t confirmed) {
-  const Completion rung = Publication::template PublishPending<Ordering>(port, qp);
+HOST_DEVICE Completion WaitPublished(P& port, const QpView& qp, Indices& own, uint64_t confirmed) {
+  const Completion rung = Publication::template PublishPending<Ordering>(port, qp, own);
   if (!rung.Ok()) return rung;
-  const uint64_t published = LoadIndex(port, qp, qp.published);
+  const uint64_t published = PublishedOf(port, qp, own);
   const uint64_t target = confirmed > published ? confirmed : published;
-  return WaitCompleted<Ordering>(port, qp, target);
+  return WaitCompleted<Ordering>(port, qp, own, target);
 }
 
 // Waits until the word is at least `value`.

@@ -93,6 +93,7 @@ Pairing ConnectRanks(Machine& machine, const config::Config& config, uint32_t qp
   spec.shared = shared;
   spec.kind = config.transport.kind;
   spec.doorbell = config.transport.doorbell;
+  spec.indices = config.transport.indices;
   spec.timeout_ps = machine.TimeoutPs();
   const Result<Pairing> pairing = Pair(machine, spec, qps);
   if (pairing.Ok()) return pairing.Value();

@@ -93,10 +93,14 @@ void Fabric::Launch(uint32_t node, const sim::LaunchShape& shape, Kernel kernel)
     return;
   }
   sim::NicNode& nic = *nodes_[node];
-  gpus_[node]->Launch(shape, engine_.Now(), options_.stack_bytes,
-                      [kernel = std::move(kernel), &nic](sim::GpuThread& thread) {
+  // What earlier kernels have stored has drained: their end says so.
+  sim::Time start = engine_.Now();
+  if (ended_.ps > 0) start = sim::Later(start, ended_ + gpus_[node]->Costs().gpu.fence_acq_rel_gpu);
+  gpus_[node]->Launch(shape, start, options_.stack_bytes,
+                      [this, kernel = std::move(kernel), &nic](sim::GpuThread& thread) {
                         SimPort port(thread, nic);
                         kernel(port);
+                        ended_ = sim::Later(ended_, thread.Local());
                       });
 }
 

@@ -114,6 +114,7 @@ class Fabric {
   std::unique_ptr<sim::FabricContext> context_;
   std::vector<std::unique_ptr<sim::NicNode>> nodes_;
   std::vector<std::unique_ptr<sim::Gpu>> gpus_;
+  sim::Time ended_;                               // the latest end of a thread
   std::vector<std::unique_ptr<sim::Gpu>> hosts_;  // the cores of each node
   std::vector<std::vector<uint64_t>> rung_;       // by node and QP: what its host thread rang for
   std::vector<std::unique_ptr<SimNic>> nics_;

@@ -26,11 +26,22 @@ struct Samples {
   uint64_t all_ps;
 };
 
+// What the measured thread keeps from one repetition to the next; an operation that has nothing
+// needs no other.
+template <class Op>
+struct ThreadOf {
+  __device__ ThreadOf(const Op&, CudaPort&) {}
+  __device__ uint64_t Run(const Op& op, CudaPort& port, uint32_t repetition) {
+    return op.Run(port, repetition);
+  }
+};
+
 template <class Op>
 __global__ void MeasureKernel(const __grid_constant__ Op op, Samples* samples) {
   __shared__ uint32_t cycles[kRepetitions];
   __shared__ volatile uint64_t result;
   CudaPort port;
+  ThreadOf<Op> thread(op, port);
   const uint64_t first_ps = port.Now();
   const long long first = clock64();
   for (uint32_t i = 0; i < kWarmUp + kRepetitions; ++i) {
@@ -38,7 +49,7 @@ __global__ void MeasureKernel(const __grid_constant__ Op op, Samples* samples) {
     const long long begin = clock64();
     // Thread scope: no access moves out of the timed part. The store waits for the value.
     port.Fence<Order::kAcqRel, Scope::kThread>(op.bench.qp);
-    result = op.Run(port, i);
+    result = thread.Run(op, port, i);
     port.Fence<Order::kAcqRel, Scope::kThread>(op.bench.qp);
     const long long end = clock64();
     if (i >= kWarmUp && port.Lane() == 0) {
@@ -68,7 +79,7 @@ __global__ void SpinKernel(long long cycles) {
 
 inline void CheckCuda(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
-  std::fprintf(stderr, "op_costs: %s: %s\n", what, cudaGetErrorString(error));
+  std::fprintf(stderr, "bench/gpu: %s: %s\n", what, cudaGetErrorString(error));
   std::exit(1);
 }
 

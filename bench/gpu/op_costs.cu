@@ -22,6 +22,7 @@
 
 #include "bench/gpu/measure.cuh"
 #include "bench/gpu/operations.cuh"
+#include "bench/gpu/queue.cuh"
 
 namespace ringpost::bench {
 namespace {
@@ -67,18 +68,8 @@ void LinkChain(uint64_t memory, uint32_t lines, uint32_t stride_bytes) {
 Bench MakeBench() {
   constexpr uint32_t kDepth = 4096;
   Bench bench;
-  bench.qp.depth = kDepth;
-  bench.qp.qpn = 0x42;
-  bench.qp.timeout_ps = 1'000'000'000;  // 1 ms: no put of this program has to wait
-  bench.qp.sq = DeviceMemory(size_t{kDepth} * abi::kWqebbBytes);
-  bench.qp.record = DeviceMemory(128);
-  bench.qp.cq = DeviceMemory(128);
-  bench.qp.doorbell = PinnedMemory(4096);
-  const uint64_t indices = DeviceMemory(128);
-  bench.qp.reserved = {indices};
-  bench.qp.ready = {indices + 8};
-  bench.qp.published = {indices + 16};
-  bench.qp.completed = {indices + 24};
+  bench.qp = MakeQueue(kDepth, 1, false, PinnedMemory(4096));
+  CompleteEverything(bench.qp);
   bench.l1_chain = DeviceMemory(8 * 128);
   bench.l2_chain = DeviceMemory(64 * 16384);
   bench.host_chain = PinnedMemory(16 * 4096);

@@ -7,8 +7,8 @@
 
 #include <cstdint>
 
+#include "bench/gpu/puts.cuh"
 #include "transport/cuda_port.cuh"
-#include "transport/endpoint.h"
 #include "transport/publication/per_thread.h"
 
 namespace ringpost::bench {
@@ -179,21 +179,15 @@ struct PollTurn : OnBench {
 template <class Ordering, uint32_t Puts>
 struct PutOp : OnBench {
   static constexpr uint32_t kSteps = Puts;
-  __device__ void Prepare(CudaPort& port, uint32_t) const {
-    const uint64_t reserved = port.Load<Order::kRelaxed, Scope::kThread>(bench.qp.reserved);
-    port.Store<Order::kRelaxed, Scope::kThread>(bench.qp.completed, reserved);
-    Drain(port, bench.qp);
-  }
-  __device__ uint64_t Run(CudaPort& port, uint32_t repetition) const {
-    const QpTable table{&bench.qp, 1, 0, 1, 0};
-    Endpoint<CudaPort, PerThread, Ordering> endpoint(port, table);
-    uint64_t value = repetition;
-    Posted posted;
-    for (uint32_t i = 0; i < Puts; ++i) {
-      posted = endpoint.PutInline({bench.payload, 1}, &value, sizeof(value));
-      ++value;
-    }
-    return posted.confirmed;
+  __device__ void Prepare(CudaPort& port, uint32_t) const { Drain(port, bench.qp); }
+};
+
+template <class Ordering, uint32_t Puts>
+struct ThreadOf<PutOp<Ordering, Puts>> : PutsOfThread<PerThread, Ordering, Puts> {
+  using Op = PutOp<Ordering, Puts>;
+  __device__ ThreadOf(const Op& op, CudaPort& port) : ThreadOf::PutsOfThread(port, op.bench.qp) {}
+  __device__ uint64_t Run(const Op& op, CudaPort&, uint32_t repetition) {
+    return this->Put({op.bench.payload, 1}, repetition);
   }
 };
 

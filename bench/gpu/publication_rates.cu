@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bench/gpu/measure.cuh"
+#include "bench/gpu/queue.cuh"
 #include "transport/endpoint.h"
 #include "transport/publication/pairs.h"
 
@@ -29,34 +30,12 @@ struct Shape {
   bool shared;
 };
 
-uint64_t DeviceMemory(size_t bytes) {
-  void* memory = nullptr;
-  CheckCuda(cudaMalloc(&memory, bytes), "cudaMalloc");
-  CheckCuda(cudaMemset(memory, 0, bytes), "cudaMemset");
-  return reinterpret_cast<uint64_t>(memory);
-}
-
 QpView MakeView(const Shape& shape, uint64_t doorbell) {
-  QpView qp;
-  qp.depth = kDepth;
-  qp.qpn = 0x42;
-  qp.batch = shape.batch;
-  qp.shared = shape.shared ? 1 : 0;
-  qp.timeout_ps = 1'000'000'000'000;
-  qp.sq = DeviceMemory(size_t{kDepth} * abi::kWqebbBytes);
-  qp.record = DeviceMemory(128);
-  qp.cq = DeviceMemory(128);
-  qp.doorbell = doorbell;
-  const uint64_t indices = DeviceMemory(512);
-  const uint64_t words[4] = {kDepth, kDepth, kDepth, 1ull << 40};
-  for (uint32_t i = 0; i < 4; ++i) {
-    void* at = reinterpret_cast<void*>(indices + i * 128);
-    CheckCuda(cudaMemcpy(at, &words[i], sizeof(words[i]), cudaMemcpyDefault), "cudaMemcpy");
+  const QpView qp = MakeQueue(kDepth, shape.batch, shape.shared, doorbell);
+  for (const Ref<uint64_t> word : {qp.reserved, qp.ready, qp.published}) {
+    SetWord(word.address, kDepth);
   }
-  qp.reserved = {indices};
-  qp.ready = {indices + 128};
-  qp.published = {indices + 256};
-  qp.completed = {indices + 384};
+  CompleteEverything(qp);
   return qp;
 }
 
@@ -65,8 +44,7 @@ __global__ void RateKernel(const QpView* views, uint32_t threads_per_qp, uint64_
                            uint32_t puts) {
   CudaPort port;
   const uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
-  const QpView view = views[thread / threads_per_qp];  // in registers
-  const QpTable table{&view, 1, 0, 1, 0};
+  const QpTable table{&views[thread / threads_per_qp], 1, 0, 1, 0};
   Endpoint<CudaPort, Publication, Ordering> endpoint(port, table);
   uint64_t value = thread;
   for (uint32_t i = 0; i < puts; ++i) {
@@ -94,13 +72,11 @@ double MicrosecondsOf(const Shape& shape, const QpView* views, uint64_t target, 
 // Two lengths, so that what a launch costs drops out.
 template <class Publication, class Ordering>
 void Print(const char* name, const Shape& shape) {
-  void* doorbell = nullptr;
-  CheckCuda(cudaHostAlloc(&doorbell, 65536, cudaHostAllocMapped | cudaHostAllocPortable), "pinned");
-  const uint64_t first = reinterpret_cast<uint64_t>(doorbell);
+  const uint64_t first = ZeroedMemory(In::kPinnedHost, 65536);
   const uint32_t qps = shape.threads / shape.threads_per_qp;
   std::vector<QpView> views;
   for (uint32_t i = 0; i < qps; ++i) views.push_back(MakeView(shape, first + 64 * i));
-  const uint64_t device = DeviceMemory(sizeof(QpView) * qps);
+  const uint64_t device = ZeroedMemory(In::kGpu, sizeof(QpView) * qps);
   CheckCuda(cudaMemcpy(reinterpret_cast<void*>(device), views.data(), sizeof(QpView) * qps,
                        cudaMemcpyDefault),
             "cudaMemcpy");

@@ -5,12 +5,14 @@
 // Both store the same bytes of the same WQE, into a ring in GPU memory with a doorbell in pinned
 // host memory, with the same fences; the bare kernel keeps its index in a register, and asks
 // nobody whether there is room. The CQ counts as having completed everything: no thread waits.
+// Every ordering policy, in the order of the table of docs/memory_model.md.
 #include <algorithm>
 #include <cstdio>
 
 #include "bench/gpu/measure.cuh"
+#include "bench/gpu/puts.cuh"
+#include "bench/gpu/queue.cuh"
 #include "transport/abi/inline_payload.h"
-#include "transport/endpoint.h"
 #include "transport/publication/batched.h"
 #include "transport/publication/per_thread.h"
 
@@ -26,10 +28,8 @@ struct Queue {
 
 struct OnQueue {
   Queue bench;
-  // Makes room, and leaves no store outstanding.
+  // Leaves no store outstanding, and L1 empty as an acquire does.
   __device__ void Prepare(CudaPort& port, uint32_t) const {
-    const uint64_t reserved = port.Load<Order::kRelaxed, Scope::kThread>(bench.qp.reserved);
-    port.Store<Order::kRelaxed, Scope::kThread>(bench.qp.completed, reserved);
     port.Fence<Order::kSeqCst, Scope::kSystem>(bench.qp);
   }
 };
@@ -38,17 +38,21 @@ struct OnQueue {
 template <class Publication, class Ordering, uint32_t Batch, uint32_t Puts>
 struct OurPuts : OnQueue {
   static constexpr uint32_t kSteps = Puts;
-  __device__ uint64_t Run(CudaPort& port, uint32_t repetition) const {
-    const QpTable table{&bench.qp, 1, 0, 1, 0};
-    Endpoint<CudaPort, Publication, Ordering> endpoint(port, table);
-    uint64_t value = repetition;
-    Posted posted;
-    for (uint32_t i = 0; i < Puts; ++i, ++value) {
-      posted = endpoint.PutInline(bench.target, &value, sizeof(value));
-    }
-    return posted.confirmed;
+};
+
+}  // namespace
+
+template <class Publication, class Ordering, uint32_t Batch, uint32_t Puts>
+struct ThreadOf<OurPuts<Publication, Ordering, Batch, Puts>>
+    : PutsOfThread<Publication, Ordering, Puts> {
+  using Op = OurPuts<Publication, Ordering, Batch, Puts>;
+  __device__ ThreadOf(const Op& op, CudaPort& port) : ThreadOf::PutsOfThread(port, op.bench.qp) {}
+  __device__ uint64_t Run(const Op& op, CudaPort&, uint32_t repetition) {
+    return this->Put(op.bench.target, repetition);
   }
 };
+
+namespace {
 
 // The same stores and fences, and nothing else.
 template <class Ordering, uint32_t Batch, uint32_t Puts>
@@ -58,6 +62,7 @@ struct BarePuts : OnQueue {
     const QpView& qp = bench.qp;
     uint64_t index = uint64_t{repetition} * Puts;
     uint64_t value = repetition;
+#pragma unroll 4
     for (uint32_t i = 0; i < Puts; ++i, ++value) {
       const bool rings = (i + 1) % Batch == 0;
       abi::Segment wqe[3];
@@ -80,38 +85,6 @@ struct BarePuts : OnQueue {
   }
 };
 
-uint64_t Memory(size_t bytes, bool pinned) {
-  void* memory = nullptr;
-  if (pinned) {
-    CheckCuda(cudaHostAlloc(&memory, bytes, cudaHostAllocMapped), "cudaHostAlloc");
-  } else {
-    CheckCuda(cudaMalloc(&memory, bytes), "cudaMalloc");
-  }
-  CheckCuda(cudaMemset(memory, 0, bytes), "cudaMemset");
-  CheckCuda(cudaDeviceSynchronize(), "cudaMemset");
-  return reinterpret_cast<uint64_t>(memory);
-}
-
-Queue MakeQueue(uint32_t batch) {
-  Queue queue;
-  QpView& qp = queue.qp;
-  qp.depth = kDepth;
-  qp.batch = batch;
-  qp.qpn = 0x42;
-  qp.timeout_ps = 1'000'000'000;
-  qp.sq = Memory(size_t{kDepth} * abi::kWqebbBytes, false);
-  qp.record = Memory(128, false);
-  qp.cq = Memory(128, false);
-  qp.doorbell = Memory(4096, true);
-  const uint64_t words = Memory(512, false);
-  qp.reserved = {words};
-  qp.ready = {words + 128};
-  qp.published = {words + 256};
-  qp.completed = {words + 384};
-  queue.target = {0x7f0000001000, 0x1234};
-  return queue;
-}
-
 double NsOf(const Measured& measured, double clock_cost, uint32_t steps) {
   return 1e3 * (measured.median - clock_cost) / steps / measured.clock_mhz;
 }
@@ -123,7 +96,9 @@ struct Nothing : OnQueue {
 // Best of several, in turn, so that a disturbance of the machine strikes neither side alone.
 template <class Ours, class Bare>
 void Compare(const char* what, const char* ordering, uint32_t batch) {
-  const Queue queue = MakeQueue(batch);
+  const QpView qp = MakeQueue(kDepth, batch, false, ZeroedMemory(In::kPinnedHost, 4096));
+  CompleteEverything(qp);
+  const Queue queue{qp, {0x7f0000001000, 0x1234}};
   double ours = 1e9, bare = 1e9, mhz = 0;
   for (int i = 0; i < 7; ++i) {
     const double clock = Measure(Nothing{{queue}}, 1).median;
@@ -155,7 +130,9 @@ void CompareAll() {
 int main() {
   using namespace ringpost;
   bench::SpinKernel<<<1, 1>>>(400'000'000);
+  bench::CompareAll<OrderNone>();
   bench::CompareAll<OrderGpuFence>();
+  bench::CompareAll<OrderGpuFenceDbrec>();
   bench::CompareAll<OrderGpuRelease>();
   bench::CompareAll<OrderThreadfence>();
   bench::CompareAll<OrderSystemRelease>();

@@ -69,6 +69,7 @@ struct TransportConfig {
   Ordering ordering = Ordering::kGpuFence;
   CompletionScope completion = CompletionScope::kSelectedQp;
   DoorbellMode doorbell = DoorbellMode::kGpu;
+  IndexHome indices = IndexHome::kEndpoint;
   uint64_t inline_max_bytes = 0;
   bool unsafe = false;
 };

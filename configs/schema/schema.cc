@@ -144,6 +144,12 @@ void AddTransport(Rows& rows) {
            "last WQE, from a CPU alone, backend live; record_free: no record, backend sim; auto: "
            "gpu, or cpu with a warning where the GPU cannot map the NIC's register"),
        kStoreIn<block, &T::doorbell>});
+  rows.push_back(
+      {Word("transport.indices", "endpoint", {"endpoint", "memory"},
+            "where the one thread of a queue, or its warp, keeps the queue's indices: endpoint: in "
+            "registers; memory: every operation reads and writes their words, as libraries do "
+            "whose puts are functions of a queue in memory"),
+       kStoreIn<block, &T::indices>});
   rows.push_back({Plain("transport.unsafe", Type::kSwitch, "false",
                         "allow orderings that are not safe for the placement"),
                   kStoreIn<block, &T::unsafe>});

@@ -16,7 +16,7 @@ folder=$(realpath -m "$1")
 cd "$(dirname "$0")/../.."
 
 tests=(cuda_memory_test live_test mlx5_test workload_test)
-measurements=(put_vs_bare memory_routes live_put)
+measurements=(put_vs_bare shared_rate memory_routes live_put)
 bazel build --config=portable "${tests[@]/#/"//tests/gpu:"}" "${measurements[@]/#/"//bench/gpu:"}" \
   //tests/gpu:device_tree //sim/uverbs:libringpost_uverbs.so //tools/ringpost
 built=$(bazel info --config=portable bazel-bin)

@@ -6,7 +6,10 @@ import subprocess
 from collections import namedtuple
 
 # `kernel`, `publication` and `ordering` are the names in the source, without their namespace.
-Kernel = namedtuple("Kernel", "kernel publication ordering instructions registers spills stack")
+# `blocks`: the basic blocks, see blocks().
+Kernel = namedtuple(
+    "Kernel", "kernel publication ordering instructions registers spills stack blocks"
+)
 
 _NAME = re.compile(r"(?:\w+::)*(\w+)<(?:\w+::)*(\w+), (?:\w+::)*(\w+)>")
 _RESOURCES = re.compile(
@@ -24,12 +27,48 @@ def _demangle(symbols):
 
 
 def instructions(ptx):
-    """{mangled name: the mnemonics of its body, in order} of each kernel."""
+    """{mangled name: (the mnemonics of its body in order, its blocks)} of each kernel."""
     found = {}
     for body in ptx.split(".entry ")[1:]:
         symbol = re.match(r"\w+", body)[0]
-        found[symbol] = _MNEMONIC.findall(body)
+        found[symbol] = (_MNEMONIC.findall(body), blocks(body))
     return found
+
+
+def blocks(body):
+    """[(mnemonics, numbers of the blocks that may follow)] of one kernel, in order."""
+    pieces = re.split(r"^(\$L\w+):$", body, flags=re.MULTILINE)
+    numbers, parts = {}, []
+    for label, text in zip([None] + pieces[1::2], pieces[0::2]):
+        numbers[label] = len(parts)
+        # A branch ends its block, also where no label follows.
+        parts += re.split(r"(?<=;)\n(?=\s*\n)", re.sub(r"(\bbra\b.*;)", r"\1\n", text))
+    found = []
+    for number, part in enumerate(parts):
+        follow = [numbers[label] for label in re.findall(r"\bbra(?:\.uni)?\s+(\$L\w+);", part)]
+        ends = re.search(r"^\s*(?:bra\S*\s|ret;)", part, re.MULTILINE)
+        if not ends and number + 1 < len(parts):
+            follow.append(number + 1)
+        found.append((_MNEMONIC.findall(part), follow))
+    return found
+
+
+def loops_without(kernel, through, avoided):
+    """Whether a block with `through` is reached again from itself past no instruction that starts
+    with one of `avoided`."""
+    free = [not any(i.startswith(avoided) for i in part) for part, _ in kernel.blocks]
+    for start, (part, follow) in enumerate(kernel.blocks):
+        if through not in part or not free[start]:
+            continue
+        seen, todo = set(), list(follow)
+        while todo:
+            block = todo.pop()
+            if block == start:
+                return True
+            if block not in seen and free[block]:
+                seen.add(block)
+                todo += kernel.blocks[block][1]
+    return False
 
 
 def resources(report):
@@ -50,8 +89,9 @@ def read(stem):
     for symbol, name in zip(bodies, _demangle(list(bodies))):
         kernel, publication, ordering = _NAME.search(name).groups()
         registers, spills, stack = used[symbol]
+        code, parts = bodies[symbol]
         kernels.append(
-            Kernel(kernel, publication, ordering, bodies[symbol], registers, spills, stack)
+            Kernel(kernel, publication, ordering, code, registers, spills, stack, parts)
         )
     return sorted(kernels, key=lambda k: k[:3])
 

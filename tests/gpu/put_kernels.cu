@@ -32,6 +32,14 @@ __global__ void Put(const __grid_constant__ QpView qp, RemoteSpan target, LocalS
   *posted = CudaEndpoint<Publication, Ordering>(port, table).Put(target, source);
 }
 
+template <class Publication, class Ordering>
+__global__ void PutStream(const __grid_constant__ QpView qp, RemoteSpan target, uint64_t puts) {
+  CudaPort port;
+  const QpTable table{&qp, 1, 0, 1, 0};
+  CudaEndpoint<Publication, Ordering> endpoint(port, table);
+  for (uint64_t i = 0; i < puts; ++i) endpoint.PutValue(target, i);
+}
+
 struct SignalledPut {
   RemoteSpan target;
   LocalSpan source;
@@ -97,6 +105,7 @@ struct Instantiate {
   void operator()() const {
     PutInlineQuiet<Publication, Ordering><<<1, 32>>>({}, {}, 0, nullptr);
     Put<Publication, Ordering><<<1, 32>>>({}, {}, {}, nullptr);
+    PutStream<Publication, Ordering><<<1, 32>>>({}, {}, 0);
     PutSignal<Publication, Ordering><<<1, 32>>>({}, {}, nullptr);
     Get<Publication, Ordering><<<1, 32>>>({}, {}, {}, nullptr);
     // What differs from these is what differs between puts.

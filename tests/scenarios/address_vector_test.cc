@@ -52,6 +52,30 @@ BOOST_AUTO_TEST_CASE(ADcWqeNamesItsTargetWholeWhateverItsSlotHeld) {
   }
 }
 
+// Views of one DCI differ in their target alone; its indices are in memory.
+BOOST_AUTO_TEST_CASE(EndpointsToTwoTargetsOfOneDciPostInTurns) {
+  constexpr uint64_t kPuts = 10;
+  FabricFixture f;
+  const std::vector<QpPair> pairs = f.fabric.ConnectPairs(0, 1, 2, {.kind = TransportKind::kDc});
+  const QpView& one = pairs[0].first;
+  QpView other = one;
+  other.target = pairs[1].first.target;
+  const FabricRun run = f.RunOne([&](SimPort& port) {
+    TestEndpoint<> to_one(port, {&one, 1, 0, 1, 0});
+    TestEndpoint<> to_other(port, {&other, 1, 0, 1, 0});
+    for (uint64_t i = 0; i < kPuts; ++i) {
+      TestEndpoint<>& to = i % 3 == 0 ? to_one : to_other;
+      BOOST_TEST(to.PutValue(f.remote.Remote(8 * i), i + 1).status.Ok());
+    }
+    BOOST_TEST(to_one.Quiet(kThisQp).Ok());
+  });
+  BOOST_TEST(run.ok, run.error);
+  for (uint64_t i = 0; i < kPuts; ++i) {
+    BOOST_TEST(f.fabric.Read<uint64_t>(f.remote.address + 8 * i) == i + 1);
+  }
+  BOOST_TEST(RingWasSound(f.fabric));
+}
+
 // O-24: with another key than the target's, that is a remote error, and no silence.
 BOOST_AUTO_TEST_CASE(AWrongKeyOfADcTargetIsARemoteErrorAndMovesNothing) {
   FabricFixture f;

@@ -146,8 +146,7 @@ uint64_t TimeOfStream(uint32_t groups, bool atomics, double atomic_ns) {
         continue;
       }
       endpoint.Put(ring.Remote(at), source.Local(at, kChunk));
-      PostFetchAdd<OrderSystemFence>(port, qps[group].first, signals.Remote(group * 64),
-                                     source.Local(at, 8), 1);
+      endpoint.FetchAdd(source.Local(at, 8), signals.Remote(group * 64), 1);
     }
     BOOST_TEST(endpoint.Quiet(kThisQp).Ok());
   });

@@ -15,14 +15,17 @@ template <class Ordering = OrderGpuFence, class P>
 Posted PostRaw(P& port, const QpView& qp, abi::Opcode opcode,
                std::initializer_list<abi::Segment> rest, uint32_t opmod = 0) {
   const uint32_t count = 1 + static_cast<uint32_t>(rest.size());
-  return PerThread::Post<Ordering>(
-      port, qp, {abi::WqebbsOf(count), 0}, [&](uint64_t index, uint8_t flags) {
+  Indices own;
+  const Posted posted = PerThread::Post<Ordering>(
+      port, qp, own, {abi::WqebbsOf(count), 0}, [&](uint64_t index, uint8_t flags) {
         abi::Segment wqe[8];
         wqe[0] = abi::ControlSegmentOf(opcode, index & abi::kIndexMask, qp.qpn, count, flags);
         wqe[0].word[0] |= opmod;  // byte 0
         std::copy(rest.begin(), rest.end(), wqe + 1);
         port.StoreWqe(qp, index, wqe, count);
       });
+  GiveIndicesBack<PerThread>(port, qp, own);
+  return posted;
 }
 
 // The operands of an 8-byte atomic.
@@ -64,7 +67,8 @@ Posted PostFetchAdd32(P& port, const QpView& qp, RemoteSpan target, LocalSpan re
 template <class Ordering = OrderGpuFence, class P>
 Completion WaitFor(P& port, const QpView& qp, const Posted& posted) {
   if (!posted.status.Ok()) return posted.status;
-  return WaitCompleted<Ordering>(port, qp, posted.confirmed);
+  Indices own;
+  return WaitCompleted<Ordering>(port, qp, own, posted.confirmed);
 }
 
 }  // namespace ringpost

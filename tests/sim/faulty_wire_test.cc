@@ -2,7 +2,6 @@
 #include <boost/test/unit_test.hpp>
 #include <random>
 
-#include "tests/scenarios/raw_post.h"
 #include "tests/seed.h"
 #include "tests/sim/fabric_fixture.h"
 
@@ -100,8 +99,8 @@ struct Program {
         posted = endpoint.PutSignal(to, from, fixture.remote.Remote(base + 2 * kArea), ++signals);
       }
       if (step.kind == Step::kAdd) {
-        posted = PostFetchAdd(port, qps[qp].first, fixture.remote.Remote(base + 2 * kArea + 8),
-                              fixture.local.Local(base + 2 * kArea + 16, 8), 1);
+        posted = endpoint.FetchAdd(fixture.local.Local(base + 2 * kArea + 16, 8),
+                                   fixture.remote.Remote(base + 2 * kArea + 8), 1);
       }
       BOOST_TEST(posted.status.Ok());
     }

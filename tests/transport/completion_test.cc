@@ -4,6 +4,8 @@
 
 #include "tests/transport/recording_port.h"
 #include "transport/endpoint.h"
+#include "transport/publication/batched.h"
+#include "transport/publication/locked.h"
 #include "transport/publication/per_thread.h"
 
 namespace ringpost {
@@ -83,23 +85,113 @@ BOOST_FIXTURE_TEST_CASE(CqeOfAWqeThatWasNotPublishedDoesNotMoveCompleted, Fixtur
   BOOST_TEST(Completed() == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(WhatAnotherThreadHasSeenIsNotSeenHere, Fixture) {
-  port.view.shared = 1;
+// A QP that other threads use too.
+struct SharedFixture : RecordingPort<> {
+  QpTable table{&view, 1, 0, 1, 0};
+  Endpoint<RecordingPort<>, Locked, OrderGpuFence> endpoint{*this, table};
+
+  SharedFixture() { view.shared = 1; }
+};
+
+BOOST_FIXTURE_TEST_CASE(WhatAnotherThreadHasSeenIsNotSeenHere, SharedFixture) {
   const Posted posted = endpoint.Put(kTarget, kSource);
-  port.Put(port.view.completed.address, posted.confirmed);
+  RecordingPort::Put(view.completed.address, posted.confirmed);
   BOOST_TEST((endpoint.Wait(posted).status == Status::kTimeout));
-  port.Complete(0);
+  Complete(0);
   BOOST_TEST(endpoint.Wait(posted).Ok());
 }
 
-BOOST_FIXTURE_TEST_CASE(StalePublishedLetsNoStaleCqePass, Fixture) {
-  port.StartAt(20);
-  port.view.shared = 1;
+BOOST_FIXTURE_TEST_CASE(StalePublishedLetsNoStaleCqePass, SharedFixture) {
+  StartAt(20);
   const Posted posted = endpoint.Put(kTarget, kSource);
-  port.Put(port.view.published.address, uint64_t{18});
-  port.Complete(16);
+  RecordingPort::Put(view.published.address, uint64_t{18});
+  Complete(16);
   BOOST_TEST((endpoint.Wait(posted).status == Status::kTimeout));
-  BOOST_TEST(Completed() == 20u);
+  BOOST_TEST(Get<uint64_t>(view.completed.address) == 20u);
+}
+
+// What a thread has kept of a shared QP's completions is long ago; the word is not.
+BOOST_FIXTURE_TEST_CASE(AWaitLapsAfterTheLastPostReadsItsCounterAgainstTheWord, SharedFixture) {
+  const Posted first = endpoint.Put(kTarget, kSource);
+  BOOST_TEST(first.status.Ok());
+  StartAt(70000);  // others went on
+  Complete(static_cast<uint16_t>(69999));
+  const Completion done = endpoint.Quiet(CompletionScope::kSelectedQp);
+  BOOST_TEST(done.Ok());
+  BOOST_TEST(Get<uint64_t>(view.completed.address) == 70000u);
+}
+
+BOOST_FIXTURE_TEST_CASE(AFullSharedRingLooksOnceForWhatOthersHaveSeen, SharedFixture) {
+  for (int i = 0; i < 16; ++i) BOOST_TEST(endpoint.Put(kTarget, kSource).status.Ok());
+  RecordingPort::Put(view.completed.address, uint64_t{10});
+  for (int i = 0; i < 10; ++i) BOOST_TEST(endpoint.Put(kTarget, kSource).status.Ok());
+  BOOST_TEST((endpoint.Put(kTarget, kSource).status.status == Status::kTimeout));
+  BOOST_TEST(Of(EventKind::kWqe).size() == 26u);
+}
+
+// The rule of an exclusive QP.
+BOOST_FIXTURE_TEST_CASE(ASecondEndpointIsRefusedWhileTheFirstHoldsTheIndices, Fixture) {
+  Endpoint<RecordingPort<>, PerThread, OrderGpuFence> second(port, table);
+  BOOST_TEST(endpoint.Put(kTarget, kSource).status.Ok());
+  BOOST_TEST((second.Put(kTarget, kSource).status.status == Status::kInvalidArgument));
+  BOOST_TEST(port.Of(EventKind::kWqe).size() == 1u);
+  endpoint.GiveBack();
+  BOOST_TEST(second.Put(kTarget, kSource).confirmed == 2u);
+  BOOST_TEST((endpoint.Put(kTarget, kSource).status.status == Status::kInvalidArgument));
+  second.GiveBack();
+  BOOST_TEST(endpoint.Put(kTarget, kSource).confirmed == 3u);
+}
+
+BOOST_FIXTURE_TEST_CASE(EndpointsMadeForOneCallEachGoOnWhereTheLastOneEnded, Fixture) {
+  const char payload[220] = {};
+  for (uint64_t i = 0; i < 40; ++i) {
+    Endpoint<RecordingPort<>, PerThread, OrderGpuFence> one(port, table);
+    const uint32_t bytes = i % 3 == 0 ? 220 : 8;
+    const Posted posted = one.PutInline(kTarget, payload, bytes);
+    BOOST_REQUIRE(posted.status.Ok());
+    port.Complete(static_cast<uint16_t>(posted.confirmed - 1));
+    port.turns = 1;
+    BOOST_TEST(one.Wait(posted).Ok());
+  }
+  BOOST_TEST(port.Get<uint64_t>(port.view.reserved.address) == 14u * 4 + 26);
+}
+
+BOOST_FIXTURE_TEST_CASE(EndpointsOfAQpWhoseIndicesAreInMemoryTakeTurns, Fixture) {
+  port.view.indices = IndexHome::kMemory;
+  Endpoint<RecordingPort<>, PerThread, OrderGpuFence> second(port, table);
+  for (uint64_t i = 0; i < 8; ++i) {
+    const Posted posted = (i % 2 == 0 ? endpoint : second).Put(kTarget, kSource);
+    BOOST_TEST(posted.confirmed == i + 1);
+    BOOST_TEST(port.Get<uint64_t>(port.view.reserved.address) == i + 1);
+  }
+  port.Complete(7);
+  BOOST_TEST(endpoint.Quiet(CompletionScope::kSelectedQp).wqe_index == 7u);
+}
+
+BOOST_FIXTURE_TEST_CASE(BatchesOfAQpWhoseIndicesAreInMemoryAreFilledInTurns, Fixture) {
+  port.view.indices = IndexHome::kMemory;
+  port.view.batch = 4;
+  Endpoint<RecordingPort<>, Batched, OrderGpuFence> first(port, table);
+  Endpoint<RecordingPort<>, Batched, OrderGpuFence> second(port, table);
+  for (uint64_t i = 0; i < 8; ++i) {
+    BOOST_TEST((i % 3 == 0 ? first : second).Put(kTarget, kSource).confirmed == i + 1);
+    BOOST_TEST(port.Of(EventKind::kDoorbell).size() == (i + 1) / 4);
+  }
+  port.Complete(7);
+  BOOST_TEST(second.Quiet(CompletionScope::kSelectedQp).Ok());
+  BOOST_TEST(port.Of(EventKind::kDoorbell).size() == 2u);
+}
+
+BOOST_FIXTURE_TEST_CASE(ABatchLeftOpenIsEndedByTheNextEndpoint, Fixture) {
+  port.view.batch = 4;
+  {
+    Endpoint<RecordingPort<>, Batched, OrderGpuFence> first(port, table);
+    for (int i = 0; i < 3; ++i) BOOST_TEST(first.Put(kTarget, kSource).status.Ok());
+  }
+  BOOST_TEST(port.Of(EventKind::kDoorbell).empty());
+  Endpoint<RecordingPort<>, Batched, OrderGpuFence> next(port, table);
+  BOOST_TEST(next.Put(kTarget, kSource).confirmed == 4u);
+  BOOST_TEST(port.Of(EventKind::kDoorbell).size() == 1u);
 }
 
 BOOST_FIXTURE_TEST_CASE(CompletionCounterWrapsAt65536, Fixture) {
@@ -197,6 +289,17 @@ BOOST_FIXTURE_TEST_CASE(QuietOfThePeerWaitsForAllItsQps, ThreeQps) {
   port.turns = 100;
   Complete(1, 0);
   BOOST_TEST(endpoint.Quiet(CompletionScope::kPeer).Ok());
+}
+
+BOOST_FIXTURE_TEST_CASE(QuietOfThePeerWaitsForWhatALivingEndpointHasPosted, ThreeQps) {
+  auto other = On(1);
+  other.Put(kTarget, kSource);
+  auto endpoint = On(0);
+  BOOST_TEST((endpoint.Quiet(CompletionScope::kPeer).status == Status::kTimeout));
+  port.turns = 100;
+  Complete(1, 0);
+  BOOST_TEST(endpoint.Quiet(CompletionScope::kPeer).Ok());
+  BOOST_TEST(other.Put(kTarget, kSource).confirmed == 2u);
 }
 
 BOOST_FIXTURE_TEST_CASE(QuietOfAllQpsWaitsForTheOtherPeersToo, ThreeQps) {

@@ -95,6 +95,7 @@ BOOST_AUTO_TEST_CASE(InlinePayloadOfEveryLengthStandsInTheWqe) {
     const uint32_t segments = 2 + (4 + bytes + 15) / 16;
     BOOST_TEST((f.port.SegmentAt(0, 0) ==
                 f.Control(abi::Opcode::kRdmaWrite, 0, segments, abi::kCqeAlways)));
+    f.endpoint.GiveBack();
     BOOST_TEST(f.port.template Get<uint64_t>(f.port.view.reserved.address) == (segments + 3) / 4);
   }
 }
@@ -223,6 +224,7 @@ BOOST_FIXTURE_TEST_CASE(ADciSaysInEachWqeWhomItIsFor, Fixture) {
   BOOST_TEST((port.SegmentAt(2, 0) == abi::DataOf(8, kResult.lkey, kResult.address)));
   endpoint.Send(kSource);
   BOOST_TEST((port.SegmentAt(3, 1) == address));
+  endpoint.GiveBack();
   BOOST_TEST(port.Get<uint64_t>(port.view.reserved.address) == 4u);
 }
 

@@ -12,6 +12,7 @@ HOST_DEVICE constexpr uint16_t Swap16(uint16_t value) {
 }
 
 HOST_DEVICE constexpr uint32_t Swap32(uint32_t value) {
+  if constexpr (kPicksBytes) return PickBytes(value, 0, 0x0123);
   return (value << 24) | ((value & 0xff00u) << 8) | ((value >> 8) & 0xff00u) | (value >> 24);
 }
 

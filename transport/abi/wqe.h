@@ -104,8 +104,10 @@ static_assert(offsetof(AddressVector, rlid) == 14);
 // to its 16 bits by the caller: it is a policy of the index, not of the layout.
 HOST_DEVICE constexpr uint64_t ControlWord(Opcode opcode, uint64_t index, uint32_t qpn,
                                            uint32_t segments) {
+  // Bytes: opmod 0, the index's high and low one, opcode.
   const uint32_t first =
-      Swap32((static_cast<uint32_t>(index) << 8) | static_cast<uint32_t>(opcode));
+      kPicksBytes ? PickBytes(static_cast<uint32_t>(index), static_cast<uint32_t>(opcode), 0x4015)
+                  : Swap32((static_cast<uint32_t>(index) << 8) | static_cast<uint32_t>(opcode));
   const uint32_t second = Swap32((qpn << 8) | segments);
   return (static_cast<uint64_t>(second) << 32) | first;
 }

@@ -12,41 +12,63 @@ struct Batched {
   static constexpr const char* kName = "batched";
   static constexpr bool kWarpWide = false;
   static constexpr bool kSharesQp = false;
+  static constexpr bool kBatches = true;
 
   template <class Ordering, class P, class Build>
-  static HOST_DEVICE Posted Post(P& port, const QpView& qp, Extent extent, Build&& build) {
-    const uint64_t rung = port.template Load<Order::kRelaxed, Scope::kThread>(qp.ready);
-    const Reservation slot = ReserveOwned<Ordering>(port, qp, extent.count);
-    if (!slot.status.Ok()) return {0, slot.status};
-    // A batch never outgrows a quarter of the ring: space is freed by completions, and those come
-    // only for what is published.
-    const uint64_t limit = qp.batch < qp.depth / 4 ? qp.batch : qp.depth / 4;
-    const uint64_t end = slot.index + extent.count;
-    const bool full = end - rung >= limit;
-    build(slot.index, full ? abi::kCqeAlways : abi::kCqeOnError);
-    if (full) Ring<Ordering>(port, qp, end, slot.index + extent.last + 1);
-    return {slot.index + extent.last + 1, {}};
+  static HOST_DEVICE Posted Post(P& port, const QpView& qp, Indices& own, Extent extent,
+                                 Build&& build) {
+    if (extent.count >= own.unchecked) [[unlikely]] {  // ends a batch, or more is to be looked at
+      return PostChecked<Ordering>(port, qp, own, extent, build);
+    }
+    RINGPOST_ASSUME(qp.kind == TransportKind::kRc);
+    own.unchecked -= extent.count;
+    const uint64_t index = ReserveOwned(own, extent.count);
+    build(index, abi::kCqeOnError);
+    return {index + extent.last + 1, {}};
   }
 
+  // What another Endpoint holds it rings for itself.
   template <class Ordering, class P>
-  static HOST_DEVICE Completion PublishPending(P& port, const QpView& qp) {
-    const uint64_t end = port.template Load<Order::kRelaxed, Scope::kThread>(qp.reserved);
-    if (port.template Load<Order::kRelaxed, Scope::kThread>(qp.ready) == end) return {};
-    const Reservation slot = ReserveOwned<Ordering>(port, qp, 1);
-    if (!slot.status.Ok()) return slot.status;
-    const abi::Segment nop = abi::ControlSegmentOf(
-        abi::Opcode::kNop, slot.index & P::Masks::kWqeIndex, qp.qpn, 1, abi::kCqeAlways);
-    port.StoreWqe(qp, slot.index, &nop, 1);
-    Ring<Ordering>(port, qp, slot.index + 1, slot.index + 1);
+  static HOST_DEVICE Completion PublishPending(P& port, const QpView& qp, Indices& own) {
+    if (!TakeIndices<Batched>(port, qp, own)) return {};
+    if (own.ready == own.reserved) {
+      EndPost<Batched>(port, qp, own, own.unchecked);
+      return {};
+    }
+    const Completion made = MakeRoom<Batched, Ordering>(port, qp, own, 1);
+    if (!made.Ok()) return made;
+    const uint64_t index = ReserveOwned(own, 1);
+    const abi::Segment nop = abi::ControlSegmentOf(abi::Opcode::kNop, index & P::Masks::kWqeIndex,
+                                                   qp.qpn, 1, abi::kCqeAlways);
+    port.StoreWqe(qp, index, &nop, 1);
+    RingAll<Ordering>(port, qp, own, index + 1);
+    EndPost<Batched>(port, qp, own, 0);
     return {};
   }
 
  private:
+  template <class Ordering, class P, class Build>
+  static HOST_DEVICE Posted PostChecked(P& port, const QpView& qp, Indices& own, Extent extent,
+                                        Build&& build) {
+    const Completion made = MakeRoom<Batched, Ordering>(port, qp, own, extent.count);
+    if (!made.Ok()) return {0, made};
+    const uint64_t index = ReserveOwned(own, extent.count);
+    // A batch never outgrows a quarter of the ring: space is freed by completions, and those come
+    // only for what is published.
+    const uint64_t limit = qp.batch < qp.depth / 4 ? qp.batch : qp.depth / 4;
+    const bool full = own.reserved - own.ready >= limit;
+    build(index, full ? abi::kCqeAlways : abi::kCqeOnError);
+    const uint64_t confirmed = index + extent.last + 1;
+    if (full) RingAll<Ordering>(port, qp, own, confirmed);
+    EndPost<Batched>(port, qp, own, own.ready + limit - own.reserved);
+    return {confirmed, {}};
+  }
+
   template <class Ordering, class P>
-  static HOST_DEVICE void Ring(P& port, const QpView& qp, uint64_t end, uint64_t confirmed) {
+  static HOST_DEVICE void RingAll(P& port, const QpView& qp, Indices& own, uint64_t confirmed) {
     Ordering::Release(port, qp);
-    port.template Store<Order::kRelaxed, Scope::kThread>(qp.ready, end);
-    PublishTo<Ordering>(port, qp, end, confirmed);
+    own.ready = own.reserved;
+    PublishOwned<Ordering>(port, qp, own, own.reserved, confirmed);
   }
 };
 

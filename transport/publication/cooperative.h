@@ -14,17 +14,21 @@ struct Cooperative {
   static constexpr const char* kName = "cooperative";
   static constexpr bool kWarpWide = true;
   static constexpr bool kSharesQp = true;
+  static constexpr bool kBatches = false;
 
   template <class Ordering, class P, class Build>
-  static HOST_DEVICE Posted Post(P& port, const QpView& qp, Extent extent, Build&& build) {
+  static HOST_DEVICE Posted Post(P& port, const QpView& qp, Indices& own, Extent extent,
+                                 Build&& build) {
     const uint32_t lanes = port.WarpSize();
-    const uint32_t fit = extent.count == 0 ? 0 : qp.depth / 2 / extent.count;
-    // What no turn could hold is refused below.
-    const uint32_t most = fit == 0 || fit > lanes ? lanes : fit;
+    uint32_t most = lanes;
+    // Seldom, as a division is slow on a GPU. What no turn could hold is refused below.
+    if (2 * lanes * extent.count > qp.depth && 2 * extent.count <= qp.depth) {
+      most = qp.depth / 2 / extent.count;
+    }
     Posted all;
     for (uint32_t first = 0; first < lanes; first += most) {
       const uint32_t end = lanes - first < most ? lanes : first + most;
-      const Posted turn = PostTurn<Ordering>(port, qp, extent, first, end, build);
+      const Posted turn = PostTurn<Ordering>(port, qp, own, extent, first, end, build);
       // One lane waits for all: for the end of the last turn.
       all.confirmed = turn.confirmed;
       if (all.status.Ok()) all.status = turn.status;
@@ -35,7 +39,7 @@ struct Cooperative {
   }
 
   template <class Ordering, class P>
-  static HOST_DEVICE Completion PublishPending(P&, const QpView&) {
+  static HOST_DEVICE Completion PublishPending(P&, const QpView&, Indices&) {
     return {};
   }
 
@@ -44,13 +48,13 @@ struct Cooperative {
 
   // Lanes [first, end) post.
   template <class Ordering, class P, class Build>
-  static HOST_DEVICE Posted PostTurn(P& port, const QpView& qp, Extent extent, uint32_t first,
-                                     uint32_t end, Build&& build) {
+  static HOST_DEVICE Posted PostTurn(P& port, const QpView& qp, Indices& own, Extent extent,
+                                     uint32_t first, uint32_t end, Build&& build) {
     const uint32_t lane = port.Lane();
     const uint32_t total = extent.count * (end - first);
     Completion status;
     uint64_t base = 0;
-    if (lane == 0) base = ReserveForWarp<Ordering>(port, qp, total, &status);
+    if (lane == 0) base = ReserveForWarp<Ordering>(port, qp, own, total, &status);
     base = port.Shuffle(base, 0);
     if (base == kFailed) return {0, OfLeader(port, qp, status)};
     if (lane >= first && lane < end) {
@@ -62,30 +66,34 @@ struct Cooperative {
     const uint64_t confirmed = base + total - extent.count + extent.last + 1;
     if (lane == 0) {
       Ordering::Release(port, qp);
-      status = Publish<Ordering>(port, qp, base, base + total, confirmed);
+      status = Publish<Ordering>(port, qp, own, base, base + total, confirmed);
     }
     return {confirmed, status};
   }
 
   template <class Ordering, class P>
-  static HOST_DEVICE uint64_t ReserveForWarp(P& port, const QpView& qp, uint32_t total,
-                                             Completion* status) {
-    const Reservation slot = qp.shared == 0 ? ReserveOwned<Ordering>(port, qp, total)
-                                            : ReserveShared<Ordering>(port, qp, total);
+  static HOST_DEVICE uint64_t ReserveForWarp(P& port, const QpView& qp, Indices& own,
+                                             uint32_t total, Completion* status) {
+    if (qp.shared == 0) {
+      *status = MakeRoom<Cooperative, Ordering>(port, qp, own, total);
+      return status->Ok() ? ReserveOwned(own, total) : kFailed;
+    }
+    const Reservation slot = ReserveShared<Ordering>(port, qp, own, total);
     *status = slot.status;
     return slot.status.Ok() ? slot.index : kFailed;
   }
 
   template <class Ordering, class P>
-  static HOST_DEVICE Completion Publish(P& port, const QpView& qp, uint64_t from, uint64_t to,
-                                        uint64_t confirmed) {
+  static HOST_DEVICE Completion Publish(P& port, const QpView& qp, Indices& own, uint64_t from,
+                                        uint64_t to, uint64_t confirmed) {
     if (qp.shared == 0) {
-      PublishTo<Ordering>(port, qp, to, confirmed);
+      PublishOwned<Ordering>(port, qp, own, to, confirmed);
+      EndPost<Cooperative>(port, qp, own, 0);
       return {};
     }
     if (!WaitTurn(port, qp, from)) return {Status::kTimeout, 0, 0, qp.qpn, from};
     Ordering::TakeTurn(port, qp);
-    PublishTo<Ordering>(port, qp, to, confirmed);
+    PublishShared<Ordering>(port, qp, to, confirmed);
     Ordering::MarkReady(port, qp, from, to);
     return {};
   }

@@ -15,10 +15,12 @@ struct LastWriter {
   static constexpr const char* kName = "last_writer";
   static constexpr bool kWarpWide = false;
   static constexpr bool kSharesQp = true;
+  static constexpr bool kBatches = false;
 
   template <class Ordering, class P, class Build>
-  static HOST_DEVICE Posted Post(P& port, const QpView& qp, Extent extent, Build&& build) {
-    const Reservation slot = ReserveShared<Ordering>(port, qp, extent.count);
+  static HOST_DEVICE Posted Post(P& port, const QpView& qp, Indices& own, Extent extent,
+                                 Build&& build) {
+    const Reservation slot = ReserveShared<Ordering>(port, qp, own, extent.count);
     if (!slot.status.Ok()) return {0, slot.status};
     build(slot.index, abi::kCqeAlways);
     // Orders this WQE before the ready head; whoever rings relies on that.
@@ -29,8 +31,7 @@ struct LastWriter {
     const uint64_t end = slot.index + extent.count;
     const uint64_t confirmed = slot.index + extent.last + 1;
     Ordering::MarkReady(port, qp, slot.index, end);
-    const uint64_t batch = qp.batch < qp.depth / 4 ? qp.batch : qp.depth / 4;
-    const bool boundary = slot.index / batch != end / batch;
+    const bool boundary = EndsBatch(qp, slot.index, end);
     const bool last = port.template Load<Order::kRelaxed, Scope::kGpu>(qp.reserved) == end;
     if (!boundary && !last) return {confirmed, {}};
     return {confirmed, Ring<Ordering>(port, qp, end, confirmed)};
@@ -38,7 +39,7 @@ struct LastWriter {
 
   // Who reserved last has rung, or will.
   template <class Ordering, class P>
-  static HOST_DEVICE Completion PublishPending(P&, const QpView&) {
+  static HOST_DEVICE Completion PublishPending(P&, const QpView&, Indices&) {
     return {};
   }
 
@@ -53,7 +54,7 @@ struct LastWriter {
     Ordering::TakeTurn(port, qp);
     // An older record behind a newer one would take WQEs back.
     if (port.template FetchMax<Order::kRelaxed, Scope::kGpu>(qp.published, confirmed) < confirmed) {
-      PublishTo<Ordering>(port, qp, end, confirmed);
+      PublishShared<Ordering>(port, qp, end, confirmed);
     }
     Ordering::Unlock(port, qp);
     return {};

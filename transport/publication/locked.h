@@ -12,10 +12,12 @@ struct Locked {
   static constexpr const char* kName = "locked";
   static constexpr bool kWarpWide = false;
   static constexpr bool kSharesQp = true;
+  static constexpr bool kBatches = false;
 
   template <class Ordering, class P, class Build>
-  static HOST_DEVICE Posted Post(P& port, const QpView& qp, Extent extent, Build&& build) {
-    const Reservation slot = ReserveShared<Ordering>(port, qp, extent.count);
+  static HOST_DEVICE Posted Post(P& port, const QpView& qp, Indices& own, Extent extent,
+                                 Build&& build) {
+    const Reservation slot = ReserveShared<Ordering>(port, qp, own, extent.count);
     if (!slot.status.Ok()) return {0, slot.status};
     build(slot.index, abi::kCqeAlways);
     if (!WaitTurn(port, qp, slot.index)) {
@@ -24,13 +26,13 @@ struct Locked {
     // One fence for both: takes over what earlier holders stored, orders this WQE before the ring.
     Ordering::TakeTurn(port, qp);
     const uint64_t confirmed = slot.index + extent.last + 1;
-    PublishTo<Ordering>(port, qp, slot.index + extent.count, confirmed);
+    PublishShared<Ordering>(port, qp, slot.index + extent.count, confirmed);
     Ordering::MarkReady(port, qp, slot.index, slot.index + extent.count);
     return {confirmed, {}};
   }
 
   template <class Ordering, class P>
-  static HOST_DEVICE Completion PublishPending(P&, const QpView&) {
+  static HOST_DEVICE Completion PublishPending(P&, const QpView&, Indices&) {
     return {};
   }
 };

@@ -13,18 +13,18 @@ struct OrderedHandoff {
   static constexpr const char* kName = "ordered_handoff";
   static constexpr bool kWarpWide = false;
   static constexpr bool kSharesQp = true;
+  static constexpr bool kBatches = false;
 
   template <class Ordering, class P, class Build>
-  static HOST_DEVICE Posted Post(P& port, const QpView& qp, Extent extent, Build&& build) {
-    const Reservation slot = ReserveShared<Ordering>(port, qp, extent.count);
+  static HOST_DEVICE Posted Post(P& port, const QpView& qp, Indices& own, Extent extent,
+                                 Build&& build) {
+    const Reservation slot = ReserveShared<Ordering>(port, qp, own, extent.count);
     if (!slot.status.Ok()) return {0, slot.status};
     build(slot.index, abi::kCqeAlways);
     // Orders this WQE before the hand-over below: whoever publishes it relies on that.
     Ordering::Release(port, qp);
     const uint64_t end = slot.index + extent.count;
-    // Not above a quarter of the ring: who waits for space relies on a ring behind each of those.
-    const uint64_t batch = qp.batch < qp.depth / 4 ? qp.batch : qp.depth / 4;
-    bool rings = slot.index / batch != end / batch;
+    bool rings = EndsBatch(qp, slot.index, end);
     if (!rings) rings = port.template Load<Order::kRelaxed, Scope::kGpu>(qp.reserved) == end;
     if (!WaitTurn(port, qp, slot.index)) {
       return {0, {Status::kTimeout, 0, 0, qp.qpn, slot.index}};
@@ -32,14 +32,14 @@ struct OrderedHandoff {
     const uint64_t confirmed = slot.index + extent.last + 1;
     if (rings) {
       Ordering::TakeTurn(port, qp);
-      PublishTo<Ordering>(port, qp, end, confirmed);
+      PublishShared<Ordering>(port, qp, end, confirmed);
     }
     Ordering::MarkReady(port, qp, slot.index, end);
     return {confirmed, {}};
   }
 
   template <class Ordering, class P>
-  static HOST_DEVICE Completion PublishPending(P&, const QpView&) {
+  static HOST_DEVICE Completion PublishPending(P&, const QpView&, Indices&) {
     return {};
   }
 };
