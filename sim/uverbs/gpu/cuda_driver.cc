@@ -1,9 +1,11 @@
 #include "sim/uverbs/gpu/cuda_driver.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <atomic>
 #include <mutex>
+#include <string_view>
 
 namespace ringpost::sim::uverbs::gpu {
 namespace {
@@ -48,13 +50,27 @@ bool Locate(const CudaDriver& driver, uint64_t address, GpuPlace* place, uint64_
 
 }  // namespace
 
+// By the path that it was loaded from: by its name alone dlopen would look through folders first.
+void* OpenLoadedDriver() {
+  std::string path;
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, size_t, void* found) {
+        const std::string_view name = object->dlpi_name;
+        const bool is_driver = name.substr(name.rfind('/') + 1).starts_with("libcuda.so");
+        if (is_driver) *static_cast<std::string*>(found) = name;
+        return is_driver ? 1 : 0;
+      },
+      &path);
+  return path.empty() ? nullptr : dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+}
+
 void LookForDriver() {
   static std::mutex mutex;
   static CudaDriver driver;
   static bool incomplete = false;
   if (LoadedDriver() != nullptr) return;
   // It stays loaded from then on.
-  void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  void* const library = OpenLoadedDriver();
   if (library == nullptr) return;
   const std::lock_guard<std::mutex> lock(mutex);
   if (incomplete || LoadedDriver() != nullptr) return;

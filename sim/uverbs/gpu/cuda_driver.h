@@ -19,6 +19,8 @@ struct CudaDriver {
 #undef RINGPOST_MEMBER
 };
 
+// The library that the program has loaded, by dlopen; null: none. Touches no file. As the next.
+void* OpenLoadedDriver();
 // Looks whether the program has loaded it. On the program's own threads: it takes a lock that one
 // of them holds while it loads a library, whose start may wait for a NIC's thread.
 void LookForDriver();

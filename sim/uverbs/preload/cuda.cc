@@ -12,6 +12,7 @@
 
 #include "sim/uverbs/emulation.h"
 #include "sim/uverbs/gpu/cuda_abi.h"
+#include "sim/uverbs/gpu/cuda_driver.h"
 #include "sim/uverbs/gpu/dma_bufs.h"
 
 namespace {
@@ -57,7 +58,7 @@ void* NextDlsym(void* library, const char* name) {
 // The driver's function, if the program has loaded the driver.
 template <class Function>
 Function* OfDriver(const char* name) {
-  void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  void* const library = gpu::OpenLoadedDriver();
   return library == nullptr ? nullptr : reinterpret_cast<Function*>(NextDlsym(library, name));
 }
 
