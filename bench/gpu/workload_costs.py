@@ -52,7 +52,8 @@ def late_line(name, pace):
     share = 100 * pace["late"] / total if total else 0
     return (
         f"{name}: {pace['late']} of {total} completions late ({share:.2f} %); lateness p50 "
-        f"{pace['late_median_us']:.3f}, p99 {pace['late_p99_us']:.3f}, most {pace['late_max_us']:.3f} us"
+        f"{pace['late_median_us']:.3f}, p99 {pace['late_p99_us']:.3f}, "
+        f"most {pace['late_max_us']:.3f} us"
     )
 
 
@@ -77,7 +78,8 @@ def caller_rows(program, name):
             return None
         columns[messages] = result["metrics"]
     most = columns[MESSAGES[-1]]
-    variants = [metric[: -len(".kernel_time")] for metric in most if metric.endswith(".kernel_time")]
+    time = ".kernel_time"
+    variants = [metric[: -len(time)] for metric in most if metric.endswith(time)]
     rows = [CALLER.format(name, "registers", "blocks/SM", *[f"{m} messages" for m in MESSAGES])]
     for variant in variants:
         cells = []

@@ -7,7 +7,8 @@ from collections import namedtuple
 
 from tests.gpu import ptx
 
-# `build` is absent, inlined or separate; `waits`: for each message. `instructions`: of inlined ones.
+# `build` is absent, inlined or separate; `waits`: for each message. `instructions`: not of separate
+# ones.
 Caller = namedtuple("Caller", "work values ordering build waits registers instructions")
 
 BLOCK = 256
