@@ -71,12 +71,47 @@ def _compile(ctx, src, headers, flags):
     )
     return obj
 
+# Device code of several objects, linked: what `separate` objects need besides their own.
+_DEVICE_LINK = """
+nvcc=$1 linked=$2 report=$3
+shift 3
+"$nvcc" -dlink "$@" -Xnvlink=-v -o "$linked" >"$report" 2>&1 || {
+  cat "$report" >&2
+  exit 1
+}
+"""
+
+def _device_link(ctx, objects):
+    """Declares the nvcc action of the device link and returns its object and what nvlink says."""
+    linked = ctx.actions.declare_file("_objs/%s/device_link.o" % ctx.label.name)
+    report = ctx.actions.declare_file(ctx.label.name + ".nvlink")
+    flags = ["--objdir-as-tempdir", "-Xcompiler=-fPIC,-frandom-seed=" + ctx.label.name]
+    ctx.actions.run_shell(
+        command = _DEVICE_LINK,
+        arguments = [CUDA_ROOT + "/bin/nvcc", linked.path, report.path, _ARCHITECTURES[0]] + flags +
+                    [obj.path for obj in objects],
+        inputs = objects,
+        outputs = [linked, report],
+        mnemonic = "CudaDeviceLink",
+        progress_message = "Linking device code of %s" % ctx.label.name,
+        env = {"CUDA_VERSION": CUDA_VERSION, "PATH": "/usr/local/bin:/usr/bin:/bin"},
+    )
+    return linked, report
+
 def _cuda_objects_impl(ctx):
     contexts = [dep[CcInfo].compilation_context for dep in ctx.attr.deps]
     headers = [depset(ctx.files.hdrs)] + [context.headers for context in contexts]
     flags = _dependency_flags(contexts) + ["-D" + define for define in ctx.attr.local_defines]
+    if not ctx.attr.separate:
+        objects = [_compile(ctx, src, headers, flags) for src in ctx.files.srcs]
+        return [DefaultInfo(files = depset(objects))]
+    flags = flags + ["-rdc=true"]
     objects = [_compile(ctx, src, headers, flags) for src in ctx.files.srcs]
-    return [DefaultInfo(files = depset(objects))]
+    linked, report = _device_link(ctx, objects)
+    return [
+        DefaultInfo(files = depset(objects + [linked])),
+        OutputGroupInfo(registers = depset([report])),
+    ]
 
 _cuda_objects = rule(
     implementation = _cuda_objects_impl,
@@ -85,6 +120,7 @@ _cuda_objects = rule(
         "deps": attr.label_list(providers = [CcInfo]),
         "hdrs": attr.label_list(allow_files = [".h", ".hpp", ".cuh"]),
         "local_defines": attr.string_list(),
+        "separate": attr.bool(),
         "srcs": attr.label_list(allow_files = [".cu"], mandatory = True),
     },
 )
@@ -139,7 +175,15 @@ cuda_image = rule(
           "array SYMBOL and the size SYMBOLBytes. For programs that have no CUDA linked.",
 )
 
-def cuda_library(name, srcs, hdrs = [], deps = [], copts = [], local_defines = [], **kwargs):
+def cuda_library(
+        name,
+        srcs,
+        hdrs = [],
+        deps = [],
+        copts = [],
+        local_defines = [],
+        separate = False,
+        **kwargs):
     """A cc_library of .cu files, skipped (and said so) on a machine without the CUDA Toolkit.
 
     Args:
@@ -149,6 +193,8 @@ def cuda_library(name, srcs, hdrs = [], deps = [], copts = [], local_defines = [
       deps: cc_library and cuda_library targets.
       copts: more flags for nvcc, such as -arch=sm_90a for Hopper-only instructions.
       local_defines: defines for these files alone.
+      separate: device functions of one file may be called by another; the output group `registers`
+        of NAME.objects is what the linker says that each kernel uses.
       **kwargs: passed to cc_library.
     """
     cuda_deps = deps + ["@cuda_toolkit//:cudart"]
@@ -158,6 +204,7 @@ def cuda_library(name, srcs, hdrs = [], deps = [], copts = [], local_defines = [
         hdrs = hdrs,
         copts = copts,
         local_defines = local_defines,
+        separate = separate,
         deps = cuda_deps,
         tags = ["manual"],
         testonly = kwargs.get("testonly", False),

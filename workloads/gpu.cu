@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <type_traits>
+#include <variant>
 
 #include "transport/cuda_port.cuh"
 #include "transport/memory/cuda_memory.h"
 #include "transport/memory/gpu_agent.h"
 #include "transport/publication/pairs.h"
+#include "workloads/caller_kernels.h"
 
 namespace ringpost::workloads {
 namespace {
@@ -21,6 +22,34 @@ __global__ void Kernel(const __grid_constant__ Job job) {
   const uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
   job.template Run<CudaPort, Publication, Ordering>(port, thread,
                                                     stage + Job::kStageWords * (threadIdx.x / 32));
+}
+
+// A job as what is launched. All blocks of a kernel whose threads may wait for each other run at
+// once.
+template <class Job>
+struct Launchable {
+  void (*function)(Job) = nullptr;  // null: its policies are not built
+  size_t shared = 0;                // bytes for each block
+  bool at_once = true;
+};
+
+template <class Job>
+Launchable<Job> LaunchableOf(const GpuKernel& kernel, const Job&) {
+  Launchable<Job> found;
+  const uint32_t warps = (kernel.threads_per_block + 31) / 32;
+  found.shared = size_t{warps} * Job::kStageWords * sizeof(uint32_t);
+  VisitPair(kernel.publication, kernel.ordering, [&]<class Publication, class Ordering>() {
+    found.function = &Kernel<Job, Publication, Ordering>;
+  });
+  return found;
+}
+
+Launchable<CallerJob> LaunchableOf(const GpuKernel& kernel, const CallerJob& job) {
+  const bool separate =
+      job.variant.build == CallerBuild::kSeparate && job.variant.code != CallerCode::kAbsent;
+  return {separate ? SeparateCaller(job.variant, kernel.ordering)
+                   : InlinedCaller(job.variant, kernel.ordering),
+          0, false};
 }
 
 // The smallest step of %globaltimer that this many looks at it find.
@@ -56,12 +85,16 @@ class CudaGpu final : public Gpu {
  public:
   explicit CudaGpu(int device) : device_(device), memory_(device) {}
   ~CudaGpu() override {
+    if (begin_ != nullptr) cudaEventDestroy(begin_);
+    if (end_ != nullptr) cudaEventDestroy(end_);
     if (stream_ != nullptr) cudaStreamDestroy(stream_);
   }
 
   std::string Open() {
     cudaError_t error = cudaSetDevice(device_);
     if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking);
+    if (error == cudaSuccess) error = cudaEventCreate(&begin_);
+    if (error == cudaSuccess) error = cudaEventCreate(&end_);
     if (error == cudaSuccess) error = cudaGetDeviceProperties(&properties_, device_);
     return error == cudaSuccess ? MeasureTimer() : Text("GPU", error);
   }
@@ -70,25 +103,25 @@ class CudaGpu final : public Gpu {
   Result<std::unique_ptr<DeviceAccess>> Reach() override { return StartGpuAgent(device_, memory_); }
 
   std::string Start(const GpuKernel& kernel) override {
-    std::string wrong = Text("GPU", cudaSetDevice(device_));
+    const std::string wrong = Text("GPU", cudaSetDevice(device_));
     if (!wrong.empty()) return wrong;
-    bool built = false;
-    std::visit(
-        [&](const auto& job) {
-          using Job = std::decay_t<decltype(job)>;
-          built = VisitPair(kernel.publication, kernel.ordering,
-                            [&]<class Publication, class Ordering>() {
-                              wrong = StartJob(&Kernel<Job, Publication, Ordering>, kernel, job);
-                            });
-        },
-        kernel.job);
-    return built ? wrong : "this pair of publication and ordering is not built";
+    return std::visit([&](const auto& job) { return StartJob(kernel, job); }, kernel.job);
   }
 
   std::string Wait() override {
     cudaError_t error = cudaSetDevice(device_);
     if (error == cudaSuccess) error = cudaStreamSynchronize(stream_);
+    if (error == cudaSuccess) error = cudaEventElapsedTime(&milliseconds_, begin_, end_);
     return Text("kernel", error);
+  }
+  double Milliseconds() const override { return milliseconds_; }
+
+  Result<Use> UseOf(const GpuKernel& kernel) override {
+    Use use;
+    const std::string wrong = std::visit(
+        [&](const auto& job) { return Ask(kernel, LaunchableOf(kernel, job), &use); }, kernel.job);
+    if (!wrong.empty()) return Error{wrong};
+    return use;
   }
 
   std::vector<Fact> Facts() const override {
@@ -107,23 +140,39 @@ class CudaGpu final : public Gpu {
 
  private:
   template <class Job>
-  std::string StartJob(void (*function)(Job), const GpuKernel& kernel, const Job& job) {
-    const uint32_t warps = (kernel.threads_per_block + 31) / 32;
-    const size_t shared = size_t{warps} * Job::kStageWords * sizeof(uint32_t);
-    int resident = 0;
-    const cudaError_t asked = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &resident, function, static_cast<int>(kernel.threads_per_block), shared);
-    if (asked != cudaSuccess) return Text("kernel", asked);
+  std::string Ask(const GpuKernel& kernel, const Launchable<Job>& launchable, Use* use) {
+    if (launchable.function == nullptr) return "a kernel of these policies is not built";
+    cudaFuncAttributes attributes{};
+    cudaError_t error = cudaFuncGetAttributes(&attributes, launchable.function);
+    if (error == cudaSuccess) {
+      error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+          &use->blocks_per_sm, launchable.function, static_cast<int>(kernel.threads_per_block),
+          launchable.shared);
+    }
+    use->registers = attributes.numRegs;
+    return Text("kernel", error);
+  }
+
+  template <class Job>
+  std::string StartJob(const GpuKernel& kernel, const Job& job) {
+    const Launchable<Job> launchable = LaunchableOf(kernel, job);
+    Use use;
+    const std::string wrong = Ask(kernel, launchable, &use);
+    if (!wrong.empty()) return wrong;
     // One place is left for the agent, for which threads of all blocks may wait.
-    const int places = resident * properties_.multiProcessorCount - 1;
-    if (static_cast<int64_t>(kernel.blocks) > places) {
+    const int places = use.blocks_per_sm * properties_.multiProcessorCount - 1;
+    if (launchable.at_once && static_cast<int64_t>(kernel.blocks) > places) {
       return std::to_string(kernel.blocks) + " blocks of " +
              std::to_string(kernel.threads_per_block) +
              " threads do not run at once on this GPU: " + std::to_string(std::max(0, places)) +
              " do";
     }
-    function<<<kernel.blocks, kernel.threads_per_block, shared, stream_>>>(job);
-    return Text("kernel", cudaGetLastError());
+    cudaEventRecord(begin_, stream_);
+    launchable.function<<<kernel.blocks, kernel.threads_per_block, launchable.shared, stream_>>>(
+        job);
+    const cudaError_t error = cudaGetLastError();
+    cudaEventRecord(end_, stream_);
+    return Text("kernel", error);
   }
 
   std::string MeasureTimer() {
@@ -141,6 +190,9 @@ class CudaGpu final : public Gpu {
   const int device_;
   CudaMemory memory_;
   cudaStream_t stream_ = nullptr;
+  cudaEvent_t begin_ = nullptr;
+  cudaEvent_t end_ = nullptr;
+  float milliseconds_ = 0;
   cudaDeviceProp properties_{};
   uint64_t step_ns_ = 0;
 };

@@ -28,6 +28,15 @@ class Gpu {
   // Starts the kernel, or says why not. Nothing else is started until Wait() has returned.
   virtual std::string Start(const GpuKernel& kernel) = 0;
   virtual std::string Wait() = 0;
+  // How long it ran, as the GPU saw it.
+  virtual double Milliseconds() const = 0;
+
+  // What a kernel takes of an SM.
+  struct Use {
+    int registers = 0;      // of a thread
+    int blocks_per_sm = 0;  // that run at once
+  };
+  virtual Result<Use> UseOf(const GpuKernel& kernel) = 0;
 
   // What it is, for the report of a measured run.
   using Fact = std::pair<std::string, std::string>;

@@ -11,39 +11,13 @@
 #include <variant>
 
 #include "transport/host_device.h"
+#include "workloads/callers.h"
+#include "workloads/gpu_report.h"
 #include "workloads/message_rate.h"
-#include "workloads/outcome.h"
 #include "workloads/put_latency.h"
 #include "workloads/round_trip.h"
 
 namespace ringpost::workloads {
-
-// Of all threads of a kernel.
-struct GpuReport {
-  uint32_t failures = 0;
-  Act act = Act::kPut;  // of the first one
-  Completion first;
-};
-
-// An Outcome that lies in GPU memory.
-template <class P>
-class GpuOutcome {
- public:
-  HOST_DEVICE GpuOutcome(P& port, GpuReport* report) : port_(port), report_(report) {}
-  HOST_DEVICE bool Expect(const Completion& completion, Act act) {
-    if (completion.Ok()) return true;
-    const Ref<uint32_t> failures{reinterpret_cast<uint64_t>(&report_->failures)};
-    if (port_.template FetchAdd<Order::kRelaxed, Scope::kGpu>(failures, 1) == 0) {
-      report_->act = act;
-      report_->first = completion;
-    }
-    return false;
-  }
-
- private:
-  P& port_;
-  GpuReport* report_;
-};
 
 // What one thread has measured by both clocks, from its first operation to its last one.
 struct ClockRate {
@@ -173,7 +147,7 @@ struct MessageRateJob {
   }
 };
 
-using GpuJob = std::variant<PutLatencyJob, RoundTripJob, MessageRateJob>;
+using GpuJob = std::variant<PutLatencyJob, RoundTripJob, MessageRateJob, CallerJob>;
 
 // A kernel to start: the names of its policies are those of pairs.h.
 struct GpuKernel {

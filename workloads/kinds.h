@@ -13,4 +13,7 @@ void RunRoundTrip(Machine& machine, const config::Config& config, RunResult& res
 void RunMessageRate(Machine& machine, const config::Config& config, RunResult& result,
                     Outcome& outcome);
 
+// Of kernels alone: compute_caller and streaming_caller.
+void RunCaller(Machine& machine, const config::Config& config, RunResult& result, Outcome& outcome);
+
 }  // namespace ringpost::workloads

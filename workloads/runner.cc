@@ -70,6 +70,10 @@ void RunKind(Machine& machine, const config::Config& config, RunResult& result, 
     case config::WorkloadKind::kGoodput:
       RunMessageRate(machine, config, result, outcome);
       return;
+    case config::WorkloadKind::kComputeCaller:
+    case config::WorkloadKind::kStreamingCaller:
+      RunCaller(machine, config, result, outcome);
+      return;
   }
 }
 

@@ -149,6 +149,39 @@ Found CheckFaults(const Config& config) {
   return std::nullopt;
 }
 
+Found CheckCaller(const Config& config) {
+  if (!IsCaller(config)) return std::nullopt;
+  const TransportConfig& transport = config.transport;
+  if (!RunsKernels(config)) {
+    return Conflict{{"workload.kind", "backend", "live.threads"},
+                    {"a caller shows what registers and residency its kernel has, for which the "
+                     "model has no costs",
+                     "use backend live with live.threads: gpu, or another kind"}};
+  }
+  const uint64_t values = config.workload.live_values;
+  if (values != 8 && values != 16 && values != 32) {
+    return Conflict{{"workload.live_values"},
+                    {fmt::format("a kernel of {} values is not built", values), "use 8, 16 or 32"}};
+  }
+  if (transport.publication != Publication::kPerThread) {
+    return Conflict{{"transport.publication", "workload.kind"},
+                    {"each block of a caller has its own QP", "use per_thread"}};
+  }
+  if (transport.ordering != Ordering::kSystemRelease &&
+      transport.ordering != Ordering::kSystemFence) {
+    return Conflict{
+        {"transport.ordering", "workload.kind"},
+        {"a caller of this ordering is not built", "use system_release or system_fence"}};
+  }
+  // Blocks that fill the GPU leave no room for the agent that reaches its memory.
+  const bool queues = transport.placement == Placement::kGpu;
+  if (queues || config.workload.placement == Placement::kGpu) {
+    return Conflict{{queues ? "transport.placement" : "workload.placement", "workload.kind"},
+                    {"blocks of a caller leave the NIC no room to reach GPU memory", "use host"}};
+  }
+  return std::nullopt;
+}
+
 Found CheckKernels(const Config& config) {
   if (!RunsKernels(config)) return std::nullopt;
   if (config.transport.doorbell == DoorbellMode::kBlueFlame) {
@@ -246,6 +279,7 @@ std::optional<Conflict> FindConflict(const Config& config) {
   if (Found found = CheckInline(config.transport, config.workload)) return found;
   if (Found found = CheckLimits(config.transport, config.nic.limits)) return found;
   if (Found found = CheckFaults(config)) return found;
+  if (Found found = CheckCaller(config)) return found;
   if (Found found = CheckKernels(config)) return found;
   if (Found found = CheckRealTime(config)) return found;
   if (Found found = CheckMlx5(config)) return found;

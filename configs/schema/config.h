@@ -1,8 +1,7 @@
 // config.h: one run, as the data path and the simulator take it: a YAML file after parsing.
 //
 // Plain values, all of them set by the loader: defaults, ranges, meanings and units stand in the
-// table of keys (schema.h), from which DefaultConfig() is filled too. Words of the file are enums
-// whose order is that of the words in the table.
+// table of keys (schema.h), from which DefaultConfig() is filled too.
 #pragma once
 
 #include <cstdint>
@@ -10,53 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "configs/schema/words.h"
 #include "sim/engine/time.h"
 #include "transport/qp_view.h"
 
 namespace ringpost::config {
-
-enum class Backend : uint8_t { kSim, kLive, kMlx5 };
-enum class Publication : uint8_t {
-  kPerThread,
-  kBatched,
-  kOrderedHandoff,
-  kLocked,
-  kCooperative,
-  kLastWriter,
-};
-enum class Ordering : uint8_t {
-  kNone,
-  kGpuFence,
-  kGpuFenceDbrec,
-  kGpuRelease,
-  kThreadfence,
-  kSystemRelease,
-  kSystemFence,
-};
-enum class WorkloadKind : uint8_t { kPutLatency, kRoundTrip, kMessageRate, kGoodput };
-enum class InlineMode : uint8_t { kAuto, kAlways, kNever };
-enum class NicBehaviour : uint8_t { kMlx5, kStrict };
-enum class VisibilityMode : uint8_t { kStrict, kTimed, kAdversarial };
-enum class NicReads : uint8_t { kL2, kPtx };
-enum class Switch : uint8_t { kOn, kOff };
-enum class LivePoll : uint8_t { kSpin, kYield, kSleep };
-enum class LivePace : uint8_t { kOff, kPlatform };
-enum class LiveThreads : uint8_t { kHost, kGpu };
-enum class LiveWire : uint8_t { kSharedMemory, kUdp };
-enum class ExecLink : uint8_t { kInfiniband, kEthernet };
-enum class ExecPoll : uint8_t { kAuto, kSpin, kYield, kSleep };
-enum class Mlx5Route : uint8_t { kDevx, kVerbs };
-enum class FaultPlace : uint8_t { kResponder, kRequester, kWire, kDoorbell, kCqe, kFetch };
-enum class FaultKind : uint8_t {
-  kDelay,
-  kError,
-  kDrop,
-  kDuplicate,
-  kReorder,
-  kCorrupt,
-  kPause,
-  kLinkDown,
-};
 
 // Counts of threads, QPs and operations are per rank.
 struct TransportConfig {
@@ -82,6 +39,8 @@ struct WorkloadConfig {
   uint64_t threads = 0;                   // that post
   uint64_t threads_per_qp = 0;            // neighbours that share one QP
   uint64_t sms_count = 0;                 // over which the threads are spread evenly
+  uint64_t live_values = 0;               // callers: floats that a thread keeps
+  uint64_t messages_per_block = 0;        // callers: puts of each block and kernel
   uint64_t operations = 0;                // measured, all threads together
   uint64_t warm_up = 0;                   // before them, not measured
 };
@@ -181,6 +140,11 @@ struct Config {
   EngineConfig engine;
 };
 
+// Whether it is about the code around a put, and what the compiler makes of it.
+constexpr bool IsCaller(const Config& config) {
+  return config.workload.kind == WorkloadKind::kComputeCaller ||
+         config.workload.kind == WorkloadKind::kStreamingCaller;
+}
 // Whether the threads of the workload are kernels of a GPU that is here.
 constexpr bool RunsKernels(const Config& config) {
   return config.backend == Backend::kLive && config.live.threads == LiveThreads::kGpu;

@@ -159,8 +159,11 @@ void AddWorkload(Rows& rows) {
   constexpr auto block = &Config::workload;
   using W = WorkloadConfig;
   rows.push_back({Word("workload.kind", "put_latency",
-                       {"put_latency", "round_trip", "message_rate", "goodput"},
-                       "what the threads do; goodput: as message_rate, told in bytes"),
+                       {"put_latency", "round_trip", "message_rate", "goodput", "compute_caller",
+                        "streaming_caller"},
+                       "what the threads do; goodput: as message_rate, told in bytes; callers: "
+                       "kernels that compute, or stream through GPU memory, with the code of a put "
+                       "absent, dormant and used (docs/gpu.md)"),
                   kStoreIn<block, &W::kind>});
   rows.push_back(
       {Number("workload.payload", Type::kBytes, "8 B", {0, kGibibyte}, "size of each message"),
@@ -171,7 +174,8 @@ void AddWorkload(Rows& rows) {
   rows.push_back(
       {Word("workload.placement", "gpu", {"gpu", "host"}, "memory that holds payload and flags"),
        kStoreIn<block, &W::placement>});
-  rows.push_back({Number("workload.threads", Type::kCount, "1", {1, 1048576}, "threads that post"),
+  rows.push_back({Number("workload.threads", Type::kCount, "1", {1, 1048576},
+                         "threads that post; callers: blocks"),
                   kStoreIn<block, &W::threads>});
   rows.push_back({Number("workload.threads_per_qp", Type::kCount, "1", {1, 1048576},
                          "neighbouring threads that share one queue pair"),
@@ -179,8 +183,14 @@ void AddWorkload(Rows& rows) {
   rows.push_back({Number("workload.sms_count", Type::kCount, "1", {1, 4096},
                          "SMs over which the threads are spread evenly"),
                   kStoreIn<block, &W::sms_count>});
+  rows.push_back({Number("workload.live_values", Type::kCount, "8", {8, 32},
+                         "floats that each thread of a caller keeps: 8, 16 or 32"),
+                  kStoreIn<block, &W::live_values>});
+  rows.push_back({Number("workload.messages_per_block", Type::kCount, "4", {0, 1024},
+                         "puts of each block of 256 threads of a caller"),
+                  kStoreIn<block, &W::messages_per_block>});
   rows.push_back({Number("workload.operations", Type::kCount, "10000", {1, kMany},
-                         "measured operations, all threads together"),
+                         "measured operations, all threads together; callers: kernels"),
                   kStoreIn<block, &W::operations>});
   rows.push_back({Number("workload.warm_up", Type::kCount, "1000", {0, kMany},
                          "operations before the measured ones"),

@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(GpuScopeDoesNotReachHostMemory) {
 
 BOOST_AUTO_TEST_CASE(GpuScopeDoesNotReachPayloadInHostMemory) {
   const std::string refusal =
-      ":2:12: workload.placement: a GPU-scope ordering does not reach payload in host memory; use "
+      ":2:23: workload.placement: a GPU-scope ordering does not reach payload in host memory; use "
       "system_release or system_fence, or set transport.unsafe: true";
   BOOST_TEST(ErrorOf("transport: {placement: gpu}\nworkload: {placement: host}") == refusal);
   BOOST_TEST(ErrorOf("transport: {unsafe: true}\nworkload: {placement: host}") == "");
@@ -66,6 +66,33 @@ BOOST_AUTO_TEST_CASE(KernelsDoWhatAGpuCan) {
   BOOST_TEST(ErrorOf(live + many) == "");
   BOOST_TEST(
       ErrorOf("backend: live\n" + many).starts_with(":3:41: workload.threads: 2048 threads"));
+}
+
+BOOST_AUTO_TEST_CASE(CallersAreKernels) {
+  const std::string caller = "workload: {kind: compute_caller, placement: host, live_values: 8}\n";
+  const std::string queues = "transport: {placement: host, ordering: system_release}\n";
+  BOOST_TEST(
+      ErrorOf(caller + queues) ==
+      ":1:18: workload.kind: a caller shows what registers and residency its kernel has, for "
+      "which the model has no costs; use backend live with live.threads: gpu, or another "
+      "kind");
+  const std::string live = "backend: live\nlive: {threads: gpu}\n";
+  BOOST_TEST(ErrorOf(live + caller + queues) == "");
+  BOOST_TEST(ErrorOf("backend: live\n" + caller + queues).starts_with(":2:18: workload.kind: "));
+  const auto refused = [&](const std::string& others, const std::string& keys, const char* start) {
+    const std::string error = ErrorOf(live + others + keys);
+    BOOST_TEST(error.starts_with(start), error);
+  };
+  const std::string streams = "workload: {kind: streaming_caller, placement: host}\n";
+  refused(streams, "transport: {ordering: system_fence}", ":3:18: workload.kind: ");
+  refused(streams, "transport: {placement: gpu, ordering: system_fence}",
+          ":4:24: transport.placement: blocks of a caller");
+  refused(streams, "transport: {placement: host, ordering: gpu_fence, unsafe: true}",
+          ":4:40: transport.ordering: a caller of this ordering");
+  refused(streams, "transport: {placement: host, ordering: system_fence, publication: locked}",
+          ":4:67: transport.publication: each block");
+  refused("workload: {kind: compute_caller, placement: host, live_values: 9}\n", queues,
+          ":3:64: workload.live_values: a kernel of 9 values is not built; use 8, 16 or 32");
 }
 
 BOOST_AUTO_TEST_CASE(SystemScopeReachesHostMemory) {

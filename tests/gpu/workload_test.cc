@@ -84,6 +84,21 @@ BOOST_AUTO_TEST_CASE(QueuesAndPayloadInGpuMemoryAreReached) {
   CheckAsOnSim("goodput", there + "workload.payload=512 B");
 }
 
+BOOST_AUTO_TEST_CASE(CallersTellWhatDormantCodeCosts) {
+  for (const char* file : {"compute_caller", "streaming_caller"}) {
+    const RunResult live = RunIt(
+        ConfigOf(file, "backend=live live.pace=off workload.operations=2 workload.warm_up=1"));
+    BOOST_TEST_REQUIRE(live.ok, file << ": " << live.error);
+    BOOST_TEST(live.metrics.size() == 21u);
+    for (const workloads::Metric& metric : live.metrics) {
+      BOOST_TEST(metric.value > 0, file << ": " << metric.name);
+      BOOST_TEST_MESSAGE(file << ": " << metric.name << " " << metric.value << " " << metric.unit);
+    }
+    // Four variants send 4 messages from each of 528 blocks, in three kernels.
+    BOOST_TEST(CounterOf(live, "nic0.wqes") == 4u * 4 * 528 * 3);
+  }
+}
+
 // Orderings of GPU scope are for GPU memory alone; the control `none` is for no machine.
 BOOST_AUTO_TEST_CASE(EveryPairRunsAsInTheConfiguration) {
   ForEachPair([]<class Publication, class Ordering>() {

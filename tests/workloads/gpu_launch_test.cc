@@ -98,6 +98,23 @@ BOOST_AUTO_TEST_CASE(MessageRateTellsAsAKernelWhatItTellsOnTheSimulator) {
       630);
 }
 
+// Of 7 variants four send, each in three kernels.
+BOOST_AUTO_TEST_CASE(CallersTellOfEveryVariantAndTheirMessagesArrive) {
+  const std::string caller =
+      "workload.kind=compute_caller workload.placement=host transport.placement=host "
+      "transport.ordering=system_release workload.operations=2 workload.warm_up=1 ";
+  const RunResult result = RunOnStandIn(caller + "workload.messages_per_block=4");
+  BOOST_TEST_REQUIRE(result.ok, result.error);
+  BOOST_TEST(result.metrics.size() == 3 * 7u);
+  BOOST_TEST(result.metrics[0].name == "absent.kernel_time");
+  BOOST_TEST(result.metrics[20].name == "send_wait_separate.blocks_per_sm");
+  BOOST_TEST(CounterOf(result, "nic0.wqes") == 4u * 3 * 4);
+  const RunResult silent = RunOnStandIn(caller + "workload.messages_per_block=0");
+  BOOST_TEST_REQUIRE(silent.ok, silent.error);
+  BOOST_TEST(silent.metrics.size() == 3 * 3u);
+  BOOST_TEST(CounterOf(silent, "nic0.wqes") == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(LatenciesInCyclesBecomeTimes) {
   const RunResult result = RunOnStandIn(
       "workload.kind=put_latency workload.operations=200 workload.warm_up=0 "

@@ -96,6 +96,9 @@ class StandInGpu final : public Gpu {
     return std::unique_ptr<DeviceAccess>(std::make_unique<StandInAccess>());
   }
 
+  double Milliseconds() const override { return 1; }
+  Result<Use> UseOf(const GpuKernel&) override { return Use{32, 8}; }
+
   std::string Start(const GpuKernel& kernel) override {
     bool built = false;
     std::visit(
@@ -122,18 +125,39 @@ class StandInGpu final : public Gpu {
  private:
   static constexpr uint32_t kLanes = 32;
 
+  static constexpr uint32_t kStageWords = 2 * kStagedOperations;
+
+  template <class Publication, class Ordering, class Job>
+  static void RunJob(StandInPort& port, const Job& job, uint32_t thread, uint32_t* stage) {
+    job.template Run<StandInPort, Publication, Ordering>(port, thread, stage);
+  }
+  // Of all variants the one with 8 values that compute.
+  template <class Publication, class Ordering>
+  static void RunJob(StandInPort& port, const CallerJob& job, uint32_t thread, uint32_t*) {
+    const uint32_t block = thread / kCallerBlock;
+    const uint32_t messages = job.variant.code == CallerCode::kAbsent ? 0 : job.messages;
+    CallerBody<CallerWork::kCompute, 8>(job, thread, kCallerBlock, messages, [&](uint32_t message) {
+      if (thread % kCallerBlock != 0) return;
+      if (job.variant.code == CallerCode::kSendWait) {
+        CallerSend<StandInPort, Ordering, true>(port, job, block, message);
+      } else {
+        CallerSend<StandInPort, Ordering, false>(port, job, block, message);
+      }
+    });
+  }
+
   template <class Publication, class Ordering, class Job>
   void StartJob(const GpuKernel& kernel, const Job& job) {
     for (uint32_t block = 0; block < kernel.blocks; ++block) {
       for (uint32_t first = 0; first < kernel.threads_per_block; first += kLanes) {
         const uint32_t lanes = std::min(kLanes, kernel.threads_per_block - first);
         HostWarp& warp = warps_.emplace_back(lanes);
-        std::vector<uint32_t>& stage = stages_.emplace_back(Job::kStageWords + 1);
+        std::vector<uint32_t>& stage = stages_.emplace_back(kStageWords);
         for (uint32_t lane = 0; lane < lanes; ++lane) {
           const uint32_t thread = block * kernel.threads_per_block + first + lane;
           threads_.emplace_back([job, thread, lane, &warp, &stage] {
             StandInPort port(warp, lane);
-            job.template Run<StandInPort, Publication, Ordering>(port, thread, stage.data());
+            RunJob<Publication, Ordering>(port, job, thread, stage.data());
           });
         }
       }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What kernels on a paced live NIC measure, beside what virtual time says of the same YAML.
+"""What the files of configs/gpu cost on this GPU.
 
-  paced_vs_simulated [RINGPOST]      by default bin/ringpost beside the folder of this file
+  workload_costs [RINGPOST]      by default bin/ringpost beside the folder of this file
 
-Each file of configs/gpu is run three times: on the simulator, live with the platform's pace, and live
-as fast as it goes. Nothing is asserted: this is a measurement. A run that fails is said, and ends
-with status 1.
+Those that the simulator runs too are run three times: in virtual time, live with the platform's
+pace, and live as fast as it goes. Of the callers there is a table of what the code of a put costs
+them. Nothing is asserted: this is a measurement. A run that fails is said, and ends with status 1.
 """
 
 import json
@@ -23,6 +23,8 @@ WORKLOADS = [
     ("message_rate", ["message_rate"]),
     ("goodput", ["goodput"]),
 ]
+MESSAGES = [0, 1, 4, 16]  # of each block of a caller
+CALLER = "{:<22}{:>10}{:>11}" + "{:>21}" * len(MESSAGES)
 ROW = "{:<14}{:<28}{:<9}{:>11}{:>11}{:>9}{:>11}"
 
 
@@ -50,7 +52,8 @@ def late_line(name, pace):
     share = 100 * pace["late"] / total if total else 0
     return (
         f"{name}: {pace['late']} of {total} completions late ({share:.2f} %); lateness p50 "
-        f"{pace['late_median_us']:.3f}, p99 {pace['late_p99_us']:.3f}, most {pace['late_max_us']:.3f} us"
+        f"{pace['late_median_us']:.3f}, p99 {pace['late_p99_us']:.3f}, "
+        f"most {pace['late_max_us']:.3f} us"
     )
 
 
@@ -64,6 +67,30 @@ def rows(name, metrics, simulated, paced, unpaced):
             name, metric, said["unit"], f"{said['value']:.3f}", f"{found:.3f}", f"{error:+.1f} %",
             f"{unpaced['metrics'][metric]['value']:.3f}",
         )
+
+
+def caller_rows(program, name):
+    """The table of one caller, for some numbers of messages; None, and a line, if a run failed."""
+    columns = {}
+    for messages in MESSAGES:
+        result = run(program, name, ["--set", f"workload.messages_per_block={messages}"])
+        if result is None:
+            return None
+        columns[messages] = result["metrics"]
+    most = columns[MESSAGES[-1]]
+    time = ".kernel_time"
+    variants = [metric[: -len(time)] for metric in most if metric.endswith(time)]
+    rows = [CALLER.format(name, "registers", "blocks/SM", *[f"{m} messages" for m in MESSAGES])]
+    for variant in variants:
+        cells = []
+        for metrics in columns.values():
+            took = metrics.get(variant + ".kernel_time")
+            more = took and 100 * (took["value"] / metrics["absent.kernel_time"]["value"] - 1)
+            cells.append(f"{took['value']:.3f} ms {more:+.1f} %" if took else "-")
+        rows.append(CALLER.format(
+            "  " + variant, int(most[variant + ".registers"]["value"]),
+            int(most[variant + ".blocks_per_sm"]["value"]), *cells))
+    return rows
 
 
 def main(arguments):
@@ -87,6 +114,10 @@ def main(arguments):
             print(f"{fact}: {named.get(fact, 'unknown')}")
     print(ROW.format("workload", "metric", "unit", "simulated", "paced", "error", "unpaced"))
     print("\n".join(lines + late))
+    for name in ["compute_caller", "streaming_caller"]:
+        table = caller_rows(program, name)
+        failed = failed or table is None
+        print("\n".join(table or []))
     return 1 if failed else 0
 
 

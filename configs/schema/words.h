@@ -1,0 +1,59 @@
+// words.h: the words of a configuration file, as enums whose order is that of the words in the
+// table of keys (schema.h).
+#pragma once
+
+#include <cstdint>
+
+namespace ringpost::config {
+
+enum class Backend : uint8_t { kSim, kLive, kMlx5 };
+enum class Publication : uint8_t {
+  kPerThread,
+  kBatched,
+  kOrderedHandoff,
+  kLocked,
+  kCooperative,
+  kLastWriter,
+};
+enum class Ordering : uint8_t {
+  kNone,
+  kGpuFence,
+  kGpuFenceDbrec,
+  kGpuRelease,
+  kThreadfence,
+  kSystemRelease,
+  kSystemFence,
+};
+enum class WorkloadKind : uint8_t {
+  kPutLatency,
+  kRoundTrip,
+  kMessageRate,
+  kGoodput,
+  kComputeCaller,
+  kStreamingCaller,
+};
+enum class InlineMode : uint8_t { kAuto, kAlways, kNever };
+enum class NicBehaviour : uint8_t { kMlx5, kStrict };
+enum class VisibilityMode : uint8_t { kStrict, kTimed, kAdversarial };
+enum class NicReads : uint8_t { kL2, kPtx };
+enum class Switch : uint8_t { kOn, kOff };
+enum class LivePoll : uint8_t { kSpin, kYield, kSleep };
+enum class LivePace : uint8_t { kOff, kPlatform };
+enum class LiveThreads : uint8_t { kHost, kGpu };
+enum class LiveWire : uint8_t { kSharedMemory, kUdp };
+enum class ExecLink : uint8_t { kInfiniband, kEthernet };
+enum class ExecPoll : uint8_t { kAuto, kSpin, kYield, kSleep };
+enum class Mlx5Route : uint8_t { kDevx, kVerbs };
+enum class FaultPlace : uint8_t { kResponder, kRequester, kWire, kDoorbell, kCqe, kFetch };
+enum class FaultKind : uint8_t {
+  kDelay,
+  kError,
+  kDrop,
+  kDuplicate,
+  kReorder,
+  kCorrupt,
+  kPause,
+  kLinkDown,
+};
+
+}  // namespace ringpost::config
