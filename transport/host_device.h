@@ -62,10 +62,15 @@ HOST_DEVICE constexpr uint32_t PickBytes(uint32_t low, uint32_t high, uint32_t o
 // registers: memory costs it a way to L2 after each acquire, which empties L1.
 #if defined(__CUDA_ARCH__)
 template <class T>
-using Kept = const T;
+using Kept = T;
+// Not read again from a kernel's parameters at each use, for which the thread would have to wait.
+HOST_DEVICE void HoldInRegister(uint64_t& value) { RINGPOST_PTX("" : "+l"(value)); }
+HOST_DEVICE void HoldInRegister(uint32_t& value) { RINGPOST_PTX("" : "+r"(value)); }
 #else
 template <class T>
 using Kept = const T&;
+template <class T>
+HOST_DEVICE void HoldInRegister(const T&) {}
 #endif
 
 // Whether ThreadSanitizer watches this build; it does not follow fences, see host_port.h.

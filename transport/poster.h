@@ -11,7 +11,13 @@ namespace ringpost {
 template <class P, class Publication, class Ordering>
 class Poster {
  public:
-  HOST_DEVICE Poster(P& port, const QpView& qp) : port_(port), qp_(qp) {}
+  HOST_DEVICE Poster(P& port, const QpView& qp) : port_(port), qp_(qp) {
+    if constexpr (!Publication::kSharesQp) {  // what each put of a stream needs
+      HoldInRegister(qp_.sq);
+      HoldInRegister(qp_.depth);
+      HoldInRegister(qp_.max_inline);
+    }
+  }
   Poster(const Poster&) = delete;
   Poster& operator=(const Poster&) = delete;
   HOST_DEVICE ~Poster() { GiveBack(); }
