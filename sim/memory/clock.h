@@ -80,6 +80,7 @@ class ClockRef {
   void Raise(Key key, uint64_t stamp);
 
  private:
+  ClockRef Merged(const ClockRef& other) const;
   explicit ClockRef(Clock* clock) : clock_(clock) { ++clock_->references_; }
   void Swap(ClockRef& other) { std::swap(clock_, other.clock_); }
 
