@@ -40,6 +40,7 @@ sim::service::PaceSpec PaceOf(const config::Config& config, const sim::Platform&
   pace.costs = sim::MakeCostTable(platform, config.gpu.sm_clock_mhz);
   pace.queues_on_gpu = config.transport.placement == Placement::kGpu;
   pace.payload_on_gpu = config.workload.placement == Placement::kGpu;
+  pace.doorbell_delivered = config::RunsKernels(config);
   return pace;
 }
 

@@ -18,8 +18,8 @@ Pace::RealTime Pace::Real(Time time) const {
 
 Time Pace::Fetched(Time seen, uint64_t blocks) {
   const CostTable& costs = spec_.costs;
-  const Time served =
-      doorbell_.Serve(seen + costs.path.doorbell_delivery, costs.nic.doorbell_service);
+  const Time there = spec_.doorbell_delivered ? seen : seen + costs.path.doorbell_delivery;
+  const Time served = doorbell_.Serve(there, costs.nic.doorbell_service);
   const Time fetched = fetch_.Serve(served, costs.nic.fetch_service * static_cast<int64_t>(blocks));
   return fetched + (spec_.queues_on_gpu ? costs.path.read_gpu : costs.path.read_host);
 }

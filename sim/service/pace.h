@@ -18,6 +18,9 @@ struct PaceSpec {
   CostTable costs;
   bool queues_on_gpu = true;  // where the platform would have rings and CQs
   bool payload_on_gpu = true;
+  // A GPU rang, over a bus that has delivered the doorbell by the time it is seen; a host thread's
+  // is seen at once, and the platform's time for the delivery is yet to pass.
+  bool doorbell_delivered = false;
 };
 
 // What a WQE asks of the stages.

@@ -53,6 +53,15 @@ BOOST_AUTO_TEST_CASE(APutIsDueWhenTheSimulatorCompletesIt) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(ADoorbellThatABusHasDeliveredIsNotDeliveredAgain) {
+  Fabric fabric("p_ib");
+  const sim::CostTable& costs = fabric.Costs();
+  Pace of_host({.costs = costs}, {});
+  Pace of_gpu({.costs = costs, .doorbell_delivered = true}, {});
+  BOOST_TEST((of_host.Fetched({}, 1) - of_gpu.Fetched({}, 1)).ps ==
+             costs.path.doorbell_delivery.ps);
+}
+
 BOOST_AUTO_TEST_CASE(PutsThatFollowAreDueOneServiceTimeOfTheSlowestStageApart) {
   Fabric fabric("p_ib");
   const sim::CostTable& costs = fabric.Costs();
