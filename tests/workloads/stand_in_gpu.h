@@ -43,7 +43,7 @@ class StandInMemory final : public MemoryProvider {
     return memory_.Map(pages, bytes, mapping);
   }
   void Unmap(void* pages) override { memory_.Unmap(pages); }
-  Result<int> ExportDmaBuf(const Allocation& allocation) override {
+  Result<DmaBuf> ExportDmaBuf(const Allocation& allocation) override {
     return memory_.ExportDmaBuf(allocation);
   }
   Result<bool> Copy(uint64_t to, uint64_t from, uint64_t bytes) override {
