@@ -50,7 +50,7 @@ def callers():
     with open(os.path.join(here, "caller_kernels.ptxas"), encoding="utf-8") as file:
         inlined = {symbol: use[0] for symbol, use in ptx.resources(file.read()).items()}
     with open(os.path.join(here, "caller_kernels.ptx"), encoding="utf-8") as file:
-        bodies = ptx.instructions(file.read())
+        bodies = {symbol: code for symbol, (code, _) in ptx.instructions(file.read()).items()}
     root = os.path.dirname(os.path.dirname(here))
     with open(os.path.join(root, "workloads/caller_separate.objects.nvlink"),
               encoding="utf-8") as file:
