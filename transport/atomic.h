@@ -15,13 +15,14 @@ HOST_DEVICE Posted PostAtomic(Poster& poster, abi::Opcode opcode, RemoteSpan tar
   const bool odd = result.bytes != kAtomicBytes || target.address % kAtomicBytes != 0;
   if (poster.Refuses(odd)) return poster.Refused();
   constexpr uint32_t kSegments = 4;
-  return poster.Post({poster.Blocks(kSegments), 0}, [=, &poster](uint64_t index, uint8_t flags) {
-    const abi::Segment wqe[kSegments] = {poster.Control(opcode, index, kSegments, flags),
-                                         abi::RemoteAddressOf(target.address, target.rkey),
-                                         operands,
-                                         abi::DataOf(kAtomicBytes, result.lkey, result.address)};
-    poster.Store(index, wqe, kSegments);
-  });
+  return poster.Post({poster.Blocks(kSegments), 0},
+                     [=](auto& writer, uint64_t index, uint8_t flags) {
+                       const abi::Segment wqe[kSegments] = {
+                           writer.Control(opcode, index, kSegments, flags),
+                           abi::RemoteAddressOf(target.address, target.rkey), operands,
+                           abi::DataOf(kAtomicBytes, result.lkey, result.address)};
+                       writer.Store(index, wqe, kSegments);
+                     });
 }
 
 template <class Poster>

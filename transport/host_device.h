@@ -22,6 +22,15 @@
 #define HOST_DEVICE_SELDOM __attribute__((noinline))
 #endif
 
+// What a kernel calls and does not inline: its code stays out of the way of the usual case, which
+// would otherwise jump over it. What goes in and comes back by reference lives in memory, so
+// arguments are values. Host compilers choose for themselves.
+#if defined(__CUDACC__)
+#define HOST_DEVICE_APART __host__ __device__ __noinline__
+#else
+#define HOST_DEVICE_APART inline
+#endif
+
 // PTX, for cuda_port.cuh. The transport is __host__ __device__, so each operation needs a host body
 // too: it ends there.
 #if defined(__CUDA_ARCH__)
@@ -59,18 +68,45 @@ HOST_DEVICE constexpr uint32_t PickBytes(uint32_t low, uint32_t high, uint32_t o
 }
 
 // How an object that lives long refers to what its caller keeps. A thread of a GPU has a copy, in
-// registers: memory costs it a way to L2 after each acquire, which empties L1.
+// registers: memory costs it a way to L2 after each acquire, which empties L1. OriginOf is what the
+// caller keeps.
 #if defined(__CUDA_ARCH__)
 template <class T>
-using Kept = T;
-// Not read again from a kernel's parameters at each use, for which the thread would have to wait.
-HOST_DEVICE void HoldInRegister(uint64_t& value) { RINGPOST_PTX("" : "+l"(value)); }
-HOST_DEVICE void HoldInRegister(uint32_t& value) { RINGPOST_PTX("" : "+r"(value)); }
+struct Kept : T {
+  HOST_DEVICE explicit Kept(const T& from) : T(from), origin(&from) {}
+  const T* origin;
+};
+template <class T>
+HOST_DEVICE const T& OriginOf(const Kept<T>& kept) {
+  return *kept.origin;
+}
+// Values that come from a kernel's parameters are read again from there before each use, for some
+// 35 cycles each, however they are copied: ptxas knows that they are the same. It does not know
+// what a clock's highest bit is.
+class RegisterHold {
+ public:
+  HOST_DEVICE RegisterHold() {
+    RINGPOST_PTX("mov.u32 %0, %%clock_hi;" : "=r"(zero_));
+    zero_ >>= 31;
+  }
+  HOST_DEVICE void Keep(uint64_t& value) const { value |= uint64_t{zero_} << 32 | zero_; }
+  HOST_DEVICE void Keep(uint32_t& value) const { value |= zero_; }
+
+ private:
+  uint32_t zero_ = 0;  // for 2^63 cycles
+};
 #else
 template <class T>
 using Kept = const T&;
 template <class T>
-HOST_DEVICE void HoldInRegister(const T&) {}
+HOST_DEVICE const T& OriginOf(const T& kept) {
+  return kept;
+}
+class RegisterHold {
+ public:
+  template <class T>
+  HOST_DEVICE void Keep(const T&) const {}
+};
 #endif
 
 // Whether ThreadSanitizer watches this build; it does not follow fences, see host_port.h.

@@ -19,12 +19,16 @@ struct Indices {
   // `completed` only grows; 0 before the first post.
   uint64_t room = 0;
   // Held, and the QP plain: slots that may be taken and posted without a look at anything: at
-  // completions, at the end of a batch, at how the QP is addressed and rung.
+  // completions, at the end of a batch, at how the QP is addressed and rung, and whether it takes
+  // short inline payloads.
   uint32_t unchecked = 0;
+  bool rings = false;  // and with the last of them a batch is full
   bool held = false;
 };
 
 inline constexpr uint64_t kHeld = ~0ull;
+// What fits into one segment of a WQE: a value, most of what is sent inline.
+inline constexpr uint32_t kShortInlineBytes = 12;
 
 // Reads `completed` or another index word: plainly where one thread owns the QP.
 template <class P>
@@ -57,7 +61,7 @@ HOST_DEVICE uint64_t KnownCompleted(P& port, const QpView& qp, const Indices& ow
 // As most QPs are: what needs no branch in a put.
 HOST_DEVICE bool IsPlain(const QpView& qp) {
   return qp.kind == TransportKind::kRc && qp.doorbell_mode == DoorbellMode::kGpu &&
-         qp.indices == IndexHome::kEndpoint;
+         qp.indices == IndexHome::kEndpoint && qp.max_inline >= kShortInlineBytes;
 }
 
 // Takes the indices of a QP that the caller alone uses. False: another Endpoint has them.

@@ -10,16 +10,24 @@
 
 namespace ringpost {
 
-// What one post needs: `count` WQEBBs, the last WQE of which starts at `last`.
+// What one post needs: `count` WQEBBs, the last WQE of which starts at `last`; of a QP that one
+// thread has, room for `inline_bytes` in a WQE. What shares QPs is asked before it comes to a post.
 struct Extent {
   uint32_t count = 1;
   uint32_t last = 0;
+  uint32_t inline_bytes = 0;
 };
 
 // What one post left behind. Wait for `confirmed` (WaitCompleted) to know that it is done.
 struct Posted {
   uint64_t confirmed = 0;
   Completion status;
+};
+
+// The same of a post that looked at more than it usually does, and the indices after it.
+struct Checked {
+  Posted posted;
+  Indices own;
 };
 
 // All lanes of the warp call it: what lane 0 has brought, for each of them.
@@ -68,17 +76,19 @@ HOST_DEVICE void EndPost(P& port, const QpView& qp, Indices& own, uint64_t most)
     GiveIndicesBack<Publication>(port, qp, own);
   } else {
     own.unchecked = Unchecked(qp, own, most);
+    own.rings = own.unchecked == most;
   }
 }
 
-// Waits until the caller, which alone uses the QP, may take `count` slots. kInvalidArgument also if
+// Waits until the caller, which alone uses the QP, may take so many slots. kInvalidArgument also if
 // another Endpoint holds the indices.
 template <class Publication, class Ordering, class P>
-HOST_DEVICE Completion MakeRoom(P& port, const QpView& qp, Indices& own, uint32_t count) {
-  if (!FitsRing(qp, count) || !TakeIndices<Publication>(port, qp, own)) {
+HOST_DEVICE Completion MakeRoom(P& port, const QpView& qp, Indices& own, Extent extent) {
+  const bool fits = FitsRing(qp, extent.count) && extent.inline_bytes <= qp.max_inline;
+  if (!fits || !TakeIndices<Publication>(port, qp, own)) {
     return {Status::kInvalidArgument, 0, 0, qp.qpn, 0};
   }
-  const Completion space = WaitForSpace<Ordering>(port, qp, own, own.reserved + count);
+  const Completion space = WaitForSpace<Ordering>(port, qp, own, own.reserved + extent.count);
   if (!space.Ok()) EndPost<Publication>(port, qp, own, 0);
   return space;
 }

@@ -1,7 +1,10 @@
 // op_costs: what the operations of a platform file cost on this GPU.
 //
 //   nvcc -std=c++20 -O3 -arch=sm_90 -I. bench/gpu/op_costs.cu -o /tmp/op_costs && /tmp/op_costs
-//   /tmp/op_costs --lock 1980,1200     # root: splits each cost into cycles and time
+//   /tmp/op_costs --lock 1980,1200          # root: splits each cost into cycles and time
+//   /tmp/op_costs --rings host              # the queue in pinned host memory, which fences wait
+//   for /tmp/op_costs --platform BASE FILE      # also a platform file: BASE with what was measured
+//   here
 //
 // Prints a table, then lines for the gpu section of configs/platforms/*.yaml. With one SM clock a
 // cost is given in the unit of what limits it; with two it is solved for both. Changes no setting
@@ -65,10 +68,10 @@ void LinkChain(uint64_t memory, uint32_t lines, uint32_t stride_bytes) {
   }
 }
 
-Bench MakeBench() {
+Bench MakeBench(In rings) {
   constexpr uint32_t kDepth = 4096;
   Bench bench;
-  bench.qp = MakeQueue(kDepth, 1, false, PinnedMemory(4096));
+  bench.qp = MakeQueue(kDepth, 1, false, PinnedMemory(4096), rings);
   CompleteEverything(bench.qp);
   bench.l1_chain = DeviceMemory(8 * 128);
   bench.l2_chain = DeviceMemory(64 * 16384);
@@ -201,35 +204,72 @@ void PrintTable(const Rows& rows, double contended_ns) {
   std::printf("# %-36s %9s %9s %9s %10.2f\n", "atomic_same_address", "", "", "", contended_ns);
 }
 
-void PrintLine(const std::string& name, double cycles, double ns, const std::string& source) {
-  std::printf("%s: {cycles: %.1f, time: %.1f ns, provenance: measured, source: \"%s\"}\n",
-              name.c_str(), cycles, ns, source.c_str());
-}
-
 std::string Megahertz(const Rows& rows) {
   return std::to_string(static_cast<int>(rows.back().measured.clock_mhz + 0.5));
 }
 
+struct Cost {
+  std::string name;
+  double cycles = 0;
+  double ns = 0;
+};
+
 // cost = cycles / clock + time, solved from two clocks; in one unit if there is only one clock.
-void PrintYaml(const std::vector<Rows>& runs, double contended_ns) {
-  std::string clocks = Megahertz(runs[0]);
-  if (runs.size() == 2) clocks += " and " + Megahertz(runs[1]);
-  const std::string source = Source(clocks);
+std::vector<Cost> CostsOf(const std::vector<Rows>& runs, double contended_ns) {
+  std::vector<Cost> costs;
   for (size_t i = 1; i < runs[0].size(); ++i) {
-    double cycles = CyclesOf(runs[0], i);
-    double ns = 0;
+    Cost cost{runs[0][i].name, CyclesOf(runs[0], i), 0};
     if (runs.size() == 2) {
       const double period = 1e3 / runs[0][i].measured.clock_mhz;
       const double other = 1e3 / runs[1][i].measured.clock_mhz;
-      cycles = std::max(0.0, (NsOf(runs[0], i) - NsOf(runs[1], i)) / (period - other));
-      ns = std::max(0.0, NsOf(runs[0], i) - cycles * period);
+      cost.cycles = std::max(0.0, (NsOf(runs[0], i) - NsOf(runs[1], i)) / (period - other));
+      cost.ns = std::max(0.0, NsOf(runs[0], i) - cost.cycles * period);
     } else if (runs[0][i].limit == Limit::kTime) {
-      ns = NsOf(runs[0], i);
-      cycles = 0;
+      cost = {runs[0][i].name, 0, NsOf(runs[0], i)};
     }
-    PrintLine(runs[0][i].name, cycles, ns, source);
+    costs.push_back(cost);
   }
-  PrintLine("atomic_same_address", 0, contended_ns, source);
+  costs.push_back({"atomic_same_address", 0, contended_ns});
+  return costs;
+}
+
+void PrintCost(std::FILE* file, const char* indent, const Cost& cost, const std::string& source) {
+  std::fprintf(file, "%s%s: {cycles: %.1f, time: %.1f ns, provenance: measured, source: \"%s\"}\n",
+               indent, cost.name.c_str(), cost.cycles, cost.ns, source.c_str());
+}
+
+// The keys of a platform's gpu section that are one row each.
+bool IsKey(const std::string& name) {
+  for (const char* key :
+       {"wqe_segment", "payload_load", "payload_store", "store_issue", "doorbell_store",
+        "load_local", "load_gpu", "load_host", "atomic_gpu", "atomic_host", "atomic_same_address",
+        "fence_cta", "fence_acq_rel_gpu", "fence_acq_rel_gpu_idle", "fence_sc_gpu",
+        "fence_acq_rel_system", "fence_sc_system", "warp_sync", "shuffle"}) {
+    if (name == key) return true;
+  }
+  return false;
+}
+
+// False where the file cannot be written.
+bool WritePlatform(const char* path, const char* base, const std::vector<Cost>& costs,
+                   const std::string& source, double mhz) {
+  std::FILE* file = std::fopen(path, "w");
+  if (file == nullptr) return false;
+  std::fprintf(file,
+               "# %s, with what operations cost on the GPU of this machine (bench/gpu/op_costs).\n"
+               "# wqe_build, what a program spends on a put besides, stays that of %s.\n"
+               "base: %s\n\ngpu:\n"
+               "  sm_clock: {value: %.0f MHz, provenance: measured, source: \"%s\"}\n",
+               base, base, base, mhz, source.c_str());
+  Cost turn{"spin"};
+  for (const Cost& cost : costs) {
+    if (IsKey(cost.name)) PrintCost(file, "  ", cost, source);
+    if (cost.name == "load_gpu.one_word+spin") turn.cycles += cost.cycles;
+    if (cost.name == "load_gpu.one_word") turn.cycles -= cost.cycles;
+  }
+  turn.cycles = std::max(0.0, turn.cycles);
+  PrintCost(file, "  ", turn, source);
+  return std::fclose(file) == 0;
 }
 
 bool LockClock(const std::string& mhz) {
@@ -257,26 +297,62 @@ std::vector<Rows> MeasureAtClocks(const Bench& bench, const std::string& list, d
   return runs;
 }
 
+struct Options {
+  const char* lock = nullptr;
+  const char* base = nullptr;
+  const char* platform = nullptr;
+  In rings = In::kGpu;
+};
+
+bool Parse(int argc, char** argv, Options* options) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    const int left = argc - i - 1;
+    if (name == "--lock" && left >= 1) {
+      options->lock = argv[++i];
+    } else if (name == "--rings" && left >= 1 && std::strcmp(argv[i + 1], "host") == 0) {
+      options->rings = In::kPinnedHost;
+      ++i;
+    } else if (name == "--platform" && left >= 2) {
+      options->base = argv[++i];
+      options->platform = argv[++i];
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
 int Main(int argc, char** argv) {
-  const bool locks = argc == 3 && std::strcmp(argv[1], "--lock") == 0;
-  if (argc != 1 && !locks) {
-    std::fprintf(stderr, "usage: op_costs [--lock MHZ,MHZ]\n");
+  Options options;
+  if (!Parse(argc, argv, &options)) {
+    std::fprintf(stderr,
+                 "usage: op_costs [--lock MHZ,MHZ] [--rings host] [--platform BASE FILE]\n");
     return 2;
   }
-  const Bench bench = MakeBench();
+  const Bench bench = MakeBench(options.rings);
   double contended_ns = 0;
   std::vector<Rows> runs;
-  if (locks) {
-    runs = MeasureAtClocks(bench, argv[2], &contended_ns);
+  if (options.lock != nullptr) {
+    runs = MeasureAtClocks(bench, options.lock, &contended_ns);
   } else {
     runs.push_back(MeasureAll(bench, &contended_ns));
   }
   if (runs.empty()) {
-    std::fprintf(stderr, "op_costs: cannot lock the SM clock at %s MHz\n", argv[2]);
+    std::fprintf(stderr, "op_costs: cannot lock the SM clock at %s MHz\n", options.lock);
     return 1;
   }
   for (const Rows& rows : runs) PrintTable(rows, contended_ns);
-  PrintYaml(runs, contended_ns);
+  std::string clocks = Megahertz(runs[0]);
+  if (runs.size() == 2) clocks += " and " + Megahertz(runs[1]);
+  const std::string source = Source(clocks);
+  const std::vector<Cost> costs = CostsOf(runs, contended_ns);
+  for (const Cost& cost : costs) PrintCost(stdout, "", cost, source);
+  if (options.platform != nullptr && !WritePlatform(options.platform, options.base, costs, source,
+                                                    runs[0].back().measured.clock_mhz)) {
+    std::fprintf(stderr, "op_costs: cannot write %s\n", options.platform);
+    return 1;
+  }
   return 0;
 }
 

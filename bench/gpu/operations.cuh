@@ -185,9 +185,10 @@ struct PutOp : OnBench {
 template <class Ordering, uint32_t Puts>
 struct ThreadOf<PutOp<Ordering, Puts>> : PutsOfThread<PerThread, Ordering, Puts> {
   using Op = PutOp<Ordering, Puts>;
-  __device__ ThreadOf(const Op& op, CudaPort& port) : ThreadOf::PutsOfThread(port, op.bench.qp) {}
-  __device__ uint64_t Run(const Op& op, CudaPort&, uint32_t repetition) {
-    return this->Put({op.bench.payload, 1}, repetition);
+  __device__ ThreadOf(const Op& op, CudaPort& port)
+      : ThreadOf::PutsOfThread(port, op.bench.qp, {op.bench.payload, 1}) {}
+  __device__ uint64_t Run(const Op&, CudaPort&, uint32_t repetition) {
+    return this->Put(repetition);
   }
 };
 

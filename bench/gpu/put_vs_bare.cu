@@ -46,9 +46,10 @@ template <class Publication, class Ordering, uint32_t Batch, uint32_t Puts>
 struct ThreadOf<OurPuts<Publication, Ordering, Batch, Puts>>
     : PutsOfThread<Publication, Ordering, Puts> {
   using Op = OurPuts<Publication, Ordering, Batch, Puts>;
-  __device__ ThreadOf(const Op& op, CudaPort& port) : ThreadOf::PutsOfThread(port, op.bench.qp) {}
-  __device__ uint64_t Run(const Op& op, CudaPort&, uint32_t repetition) {
-    return this->Put(op.bench.target, repetition);
+  __device__ ThreadOf(const Op& op, CudaPort& port)
+      : ThreadOf::PutsOfThread(port, op.bench.qp, op.bench.target) {}
+  __device__ uint64_t Run(const Op&, CudaPort&, uint32_t repetition) {
+    return this->Put(repetition);
   }
 };
 

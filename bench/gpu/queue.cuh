@@ -1,7 +1,7 @@
 // queue.cuh: a QP of which there is only the memory: no NIC stands behind it.
 //
-// WQEs, record, CQ and index words are in GPU memory, each index in a line of its own. The memory
-// lives as long as the program.
+// WQEs, record and CQ are in GPU memory or in pinned host memory, index words in GPU memory, each
+// in a line of its own. The memory lives as long as the program.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -33,16 +33,17 @@ inline void SetWord(uint64_t address, uint64_t value) {
             "cudaMemcpy");
 }
 
-inline QpView MakeQueue(uint32_t depth, uint32_t batch, bool shared, uint64_t doorbell) {
+inline QpView MakeQueue(uint32_t depth, uint32_t batch, bool shared, uint64_t doorbell,
+                        In rings = In::kGpu) {
   QpView qp;
   qp.depth = depth;
   qp.batch = batch;
   qp.shared = shared ? 1 : 0;
   qp.qpn = 0x42;
   qp.timeout_ps = 1'000'000'000'000;
-  qp.sq = ZeroedMemory(In::kGpu, size_t{depth} * abi::kWqebbBytes);
-  qp.record = ZeroedMemory(In::kGpu, 128);
-  qp.cq = ZeroedMemory(In::kGpu, 128);
+  qp.sq = ZeroedMemory(rings, size_t{depth} * abi::kWqebbBytes);
+  qp.record = ZeroedMemory(rings, 128);
+  qp.cq = ZeroedMemory(rings, 128);
   qp.doorbell = doorbell;
   const uint64_t words = ZeroedMemory(In::kGpu, 512);
   qp.reserved = {words};

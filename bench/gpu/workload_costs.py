@@ -3,9 +3,12 @@
 
   workload_costs [RINGPOST]      by default bin/ringpost beside the folder of this file
 
-Those that the simulator runs too are run three times: in virtual time, live with the platform's
-pace, and live as fast as it goes. Of the callers there is a table of what the code of a put costs
-them. Nothing is asserted: this is a measurement. A run that fails is said, and ends with status 1.
+Those that the simulator runs too are run in virtual time, live with the platform's pace, and live
+as fast as it goes. Where op_costs stands beside this file, it first measures what operations cost
+on this GPU, with rings in host memory, and virtual time is run with these costs too: what is left
+then is an error of the NIC's model or of the pace, not that the platform's GPU is another one.
+Of the callers there is a table of what the code of a put costs them. Nothing is asserted: this is
+a measurement. A run that fails is said, and ends with status 1.
 """
 
 import json
@@ -25,7 +28,9 @@ WORKLOADS = [
 ]
 MESSAGES = [0, 1, 4, 16]  # of each block of a caller
 CALLER = "{:<22}{:>10}{:>11}" + "{:>21}" * len(MESSAGES)
-ROW = "{:<14}{:<28}{:<9}{:>11}{:>11}{:>9}{:>11}"
+ROW = "{:<14}{:<28}{:<9}{:>11}{:>10}{:>11}{:>9}{:>9}{:>11}"
+PLATFORM = "p_ib"  # of configs/gpu
+MEASURED = "this_gpu"
 
 
 def run(program, name, arguments):
@@ -57,16 +62,31 @@ def late_line(name, pace):
     )
 
 
-def rows(name, metrics, simulated, paced, unpaced):
-    """A line for each metric."""
+def rows(name, metrics, simulated, measured, paced, unpaced):
+    """A line for each metric; `measured` is None where this GPU was not measured."""
     for metric in metrics:
         said = simulated["metrics"][metric]
         found = paced["metrics"][metric]["value"]
-        error = 100 * (found / said["value"] - 1)
+        here = measured["metrics"][metric]["value"] if measured else None
         yield ROW.format(
-            name, metric, said["unit"], f"{said['value']:.3f}", f"{found:.3f}", f"{error:+.1f} %",
+            name, metric, said["unit"], f"{said['value']:.3f}", f"{here:.3f}" if here else "-",
+            f"{found:.3f}", f"{100 * (found / said['value'] - 1):+.1f} %",
+            f"{100 * (found / here - 1):+.1f} %" if here else "-",
             f"{unpaced['metrics'][metric]['value']:.3f}",
         )
+
+
+def measure_gpu(program):
+    """Whether configs/platforms has this GPU's costs now."""
+    op_costs = os.path.join(HERE, "op_costs")
+    if not os.path.exists(op_costs):
+        return False
+    root = os.environ.get("RINGPOST_ROOT", os.path.dirname(os.path.dirname(program)))
+    path = os.path.join(root, "configs", "platforms", MEASURED + ".yaml")
+    command = [op_costs, "--rings", "host", "--platform", PLATFORM, path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    print(done.stdout + done.stderr, end="")
+    return done.returncode == 0
 
 
 def caller_rows(program, name):
@@ -96,10 +116,13 @@ def caller_rows(program, name):
 def main(arguments):
     program = arguments[0] if arguments else os.path.join(os.path.dirname(HERE), "bin", "ringpost")
     lines, late, named = [], [], None
+    measured = measure_gpu(program)
     failed = False
     for name, metrics in WORKLOADS:
+        here = ["--set", "platform=" + MEASURED] if measured else []
         results = [
             run(program, name, ["--backend", "sim"]),
+            measured and run(program, name, ["--backend", "sim"] + here),
             run(program, name, ["--backend", "live"]),
             run(program, name, ["--backend", "live", "--set", "live.pace=off"]),
         ]
@@ -107,12 +130,13 @@ def main(arguments):
             failed = True
             continue
         lines += rows(name, metrics, *results)
-        late.append(late_line(name, results[1]["pace"]))
-        named = named or results[1]["measured_on"]
+        late.append(late_line(name, results[2]["pace"]))
+        named = named or results[2]["measured_on"]
     for fact in ["gpu", "gpu_clock_most", "gpu_times", "cuda_driver", "cpu", "cores", "poll"]:
         if named:
             print(f"{fact}: {named.get(fact, 'unknown')}")
-    print(ROW.format("workload", "metric", "unit", "simulated", "paced", "error", "unpaced"))
+    print(ROW.format("workload", "metric", "unit", "simulated", MEASURED, "paced", "error", "error",
+                     "unpaced"))
     print("\n".join(lines + late))
     for name in ["compute_caller", "streaming_caller"]:
         table = caller_rows(program, name)

@@ -15,8 +15,8 @@ fi
 folder=$(realpath -m "$1")
 cd "$(dirname "$0")/../.."
 
-tests=(cuda_memory_test live_test mlx5_test workload_test)
-measurements=(put_vs_bare shared_rate memory_routes live_put)
+tests=(cuda_memory_test live_test mlx5_test conformance_test workload_test)
+measurements=(put_vs_bare shared_rate memory_routes live_put op_costs)
 bazel build --config=portable "${tests[@]/#/"//tests/gpu:"}" "${measurements[@]/#/"//bench/gpu:"}" \
   //tests/gpu:device_tree //sim/uverbs:libringpost_uverbs.so //tools/ringpost
 built=$(bazel info --config=portable bazel-bin)
@@ -32,6 +32,10 @@ git ls-files -z configs | grep -z '\.yaml$' | xargs -0 cp --parents -t "$folder"
 cp tests/run.py "$folder/cases.py"
 cp tests/gpu/portable_run.py "$folder/run"
 git describe --always --dirty >"$folder/commit"
+
+# Names for a debugger are a tenth of it.
+chmod u+w "$folder"/*/*
+strip "${tests[@]/#/"$folder/tests/"}" "${measurements[@]/#/"$folder/bench/"}" "$folder/bin/ringpost"
 
 # What is neither of glibc nor of rdma-core (which brings libnl) comes along, for LD_LIBRARY_PATH.
 rdma="ibverbs|mlx5|nl-3|nl-route-3"

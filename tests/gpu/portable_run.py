@@ -3,7 +3,8 @@
 
   run [--out FOLDER] [--tests] [--hardware] [NAME]...     all of them, if no program is named
 
-mlx5_test runs on two virtual ConnectX, or with --hardware on those of the machine.
+mlx5_test and conformance_test run on two virtual ConnectX, or with --hardware on those of the
+machine.
 Each program's output goes to FOLDER (by default ./out) too. The last line is 'N passed, N failed,
 N skipped': the cases of the tests; a measurement that fails is one failed. The exit status is 0 if
 nothing failed. tests/gpu/portable.sh makes the folder.
@@ -21,7 +22,7 @@ import cases  # noqa: E402  (tests/run.py)
 
 VIRTUAL = os.path.join(HERE, "virtual")
 # What runs on virtual devices, which the preloaded library makes.
-ON_VIRTUAL_DEVICES = ["mlx5_test"]
+ON_VIRTUAL_DEVICES = ["mlx5_test", "conformance_test"]
 
 # All together take less.
 LIMIT_S = 460

@@ -27,11 +27,28 @@ def _demangle(symbols):
 
 
 def instructions(ptx):
-    """{mangled name: (the mnemonics of its body in order, its blocks)} of each kernel."""
-    found = {}
-    for body in ptx.split(".entry ")[1:]:
-        symbol = re.match(r"\w+", body)[0]
-        found[symbol] = (_MNEMONIC.findall(body), blocks(body))
+    """{mangled name: (the mnemonics of its body in order and of what it calls, its blocks)} of each
+    kernel. `call` stands for one that is not inlined."""
+    bodies, entries = {}, []
+    # A declaration has no body.
+    for kind, head, body in re.findall(r"\.(entry|func)\b([^{;]*)\{(.*?)^\}", ptx,
+                                       re.DOTALL | re.MULTILINE):
+        symbol = re.match(r"\s*(?:\([^)]*\)\s*)?(\w+)", head)[1]
+        bodies[symbol] = body
+        if kind == "entry":
+            entries.append(symbol)
+    return {entry: (_with_calls(entry, bodies), blocks(bodies[entry])) for entry in entries}
+
+
+def _with_calls(entry, bodies):
+    found, todo, seen = [], [entry], set()
+    while todo:
+        symbol = todo.pop(0)
+        if symbol in seen or symbol not in bodies:
+            continue
+        seen.add(symbol)
+        found += _MNEMONIC.findall(bodies[symbol])
+        todo += re.findall(r"\bcall\S*\s+(?:\([^)]*\),\s*)?(\w+)", bodies[symbol])
     return found
 
 

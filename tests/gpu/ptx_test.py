@@ -20,7 +20,8 @@ SEGMENTS = {
 # Who has a QP alone posts unchecked where that is known to work, which the first post of a kernel
 # never is: what such a post stores, over RC, in kernels that may post more than once.
 UNCHECKED = {"Put": 3, "PutStream": 3, "PutSignal": 2 * 3, "Get": 3}
-OWNERS = {"PerThread", "Batched"}
+# Within a batch and at its end are two places.
+OWNERS = {"PerThread": 1, "Batched": 2}
 # What is compiled for one publication alone; a receive has no WQE of the send queue.
 ONLY = {
     "FetchAdd": "PerThread",
@@ -32,12 +33,12 @@ ONLY = {
 # Every fence that may stand in a kernel of the policy; those of completions included.
 FENCES = {
     "OrderNone": set(),
-    "OrderGpuFence": {"fence.acq_rel.gpu"},
-    "OrderGpuFenceDbrec": {"fence.acq_rel.gpu"},
-    "OrderGpuRelease": {"fence.acq_rel.gpu"},
-    "OrderThreadfence": {"fence.sc.gpu", "fence.acq_rel.gpu"},
-    "OrderSystemRelease": {"fence.acq_rel.sys"},
-    "OrderSystemFence": {"fence.sc.sys", "fence.acq_rel.sys"},
+    "OrderGpuFence": {"fence.acq_rel.gpu", "fence.acquire.gpu"},
+    "OrderGpuFenceDbrec": {"fence.acq_rel.gpu", "fence.acquire.gpu"},
+    "OrderGpuRelease": {"fence.acquire.gpu"},
+    "OrderThreadfence": {"fence.sc.gpu", "fence.acquire.gpu"},
+    "OrderSystemRelease": {"fence.acquire.sys"},
+    "OrderSystemFence": {"fence.sc.sys", "fence.acquire.sys"},
 }
 
 DOORBELLS = {
@@ -77,12 +78,13 @@ class PutKernelsTest(unittest.TestCase):
             # So may a lane whose message has fewer pieces than those of others.
             extra += k.publication == "Cooperative" and not k.kernel.startswith(("PutI", "PutStr"))
             if k.publication in OWNERS:
-                extra += UNCHECKED.get(k.kernel, 0)
+                extra += OWNERS[k.publication] * UNCHECKED.get(k.kernel, 0)
             self.assertEqual(wide, SEGMENTS[k.kernel] + extra)
 
-    def test_nothing_is_spilled_and_nothing_is_on_the_stack(self):
+    def test_nothing_is_spilled_and_only_what_is_seldom_called_is_on_the_stack(self):
         for k in self.each():
-            self.assertEqual((k.spills, k.stack), (0, 0))
+            self.assertEqual(k.spills, 0)
+            self.assertLessEqual(k.stack, 256 if k.publication in OWNERS else 0)
             self.assertGreater(k.registers, 0)
 
     def test_registers_are_told_of_every_pair(self):
@@ -112,8 +114,8 @@ class PutKernelsTest(unittest.TestCase):
         for k in self.each():
             if k.kernel == "PutStream":
                 through = DOORBELLS.get(k.ordering, MMIO)
-                free = ptx.loops_without(k, through, ("ld.global", "ld.relaxed", "atom", "red."))
-                self.assertEqual(free, k.publication in OWNERS | {"Cooperative"})
+                free = ptx.loops_without(k, through, ("call", "ld.global", "ld.relaxed", "atom", "red."))
+                self.assertEqual(free, k.publication in set(OWNERS) | {"Cooperative"})
 
     def test_poll_reads_the_cqe_at_system_scope_past_l1(self):
         for k in self.each():

@@ -14,17 +14,23 @@ struct Batched {
   static constexpr bool kSharesQp = false;
   static constexpr bool kBatches = true;
 
-  template <class Ordering, class P, class Build>
-  static HOST_DEVICE Posted Post(P& port, const QpView& qp, Indices& own, Extent extent,
-                                 Build&& build) {
-    if (extent.count >= own.unchecked) [[unlikely]] {  // ends a batch, or more is to be looked at
-      return PostChecked<Ordering>(port, qp, own, extent, build);
+  template <class Ordering, class P, class Qp, class Build>
+  static HOST_DEVICE Posted Post(P& port, const Qp& qp, Indices& own, Extent extent,
+                                 const Build& build) {
+    // In this order the usual case stands before what it would otherwise jump over.
+    if (extent.count < own.unchecked) [[likely]] {
+      RINGPOST_ASSUME(qp.kind == TransportKind::kRc);
+      own.unchecked -= extent.count;
+      const uint64_t index = ReserveOwned(own, extent.count);
+      build(port, qp, index, abi::kCqeOnError);
+      return {index + extent.last + 1, {}};
     }
-    RINGPOST_ASSUME(qp.kind == TransportKind::kRc);
-    own.unchecked -= extent.count;
-    const uint64_t index = ReserveOwned(own, extent.count);
-    build(index, abi::kCqeOnError);
-    return {index + extent.last + 1, {}};
+    if (own.rings && extent.count == own.unchecked) {
+      return PostLast<Ordering>(port, qp, own, extent, build);
+    }
+    const Checked checked = PostChecked<Ordering>(port, OriginOf(qp), own, extent, build);
+    own = checked.own;
+    return checked.posted;
   }
 
   // What another Endpoint holds it rings for itself.
@@ -32,10 +38,10 @@ struct Batched {
   static HOST_DEVICE Completion PublishPending(P& port, const QpView& qp, Indices& own) {
     if (!TakeIndices<Batched>(port, qp, own)) return {};
     if (own.ready == own.reserved) {
-      EndPost<Batched>(port, qp, own, own.unchecked);
+      EndPost<Batched>(port, qp, own, LimitOf(qp));
       return {};
     }
-    const Completion made = MakeRoom<Batched, Ordering>(port, qp, own, 1);
+    const Completion made = MakeRoom<Batched, Ordering>(port, qp, own, {1, 0});
     if (!made.Ok()) return made;
     const uint64_t index = ReserveOwned(own, 1);
     const abi::Segment nop = abi::ControlSegmentOf(abi::Opcode::kNop, index & P::Masks::kWqeIndex,
@@ -47,21 +53,41 @@ struct Batched {
   }
 
  private:
+  // A batch never outgrows a quarter of the ring: space is freed by completions, and those come
+  // only for what is published.
+  static HOST_DEVICE uint64_t LimitOf(const QpView& qp) {
+    return qp.batch < qp.depth / 4 ? qp.batch : qp.depth / 4;
+  }
+
+  // Fills a batch of a plain QP, for which there is room.
   template <class Ordering, class P, class Build>
-  static HOST_DEVICE Posted PostChecked(P& port, const QpView& qp, Indices& own, Extent extent,
-                                        Build&& build) {
-    const Completion made = MakeRoom<Batched, Ordering>(port, qp, own, extent.count);
-    if (!made.Ok()) return {0, made};
+  static HOST_DEVICE Posted PostLast(P& port, const QpView& qp, Indices& own, Extent extent,
+                                     const Build& build) {
+    RINGPOST_ASSUME(qp.kind == TransportKind::kRc);
+    RINGPOST_ASSUME(qp.doorbell_mode == DoorbellMode::kGpu);
+    RINGPOST_ASSUME(qp.indices == IndexHome::kEndpoint);
+    RINGPOST_ASSUME(qp.max_inline >= kShortInlineBytes);
     const uint64_t index = ReserveOwned(own, extent.count);
-    // A batch never outgrows a quarter of the ring: space is freed by completions, and those come
-    // only for what is published.
-    const uint64_t limit = qp.batch < qp.depth / 4 ? qp.batch : qp.depth / 4;
+    build(port, qp, index, abi::kCqeAlways);
+    const uint64_t confirmed = index + extent.last + 1;
+    RingAll<Ordering>(port, qp, own, confirmed);
+    EndPost<Batched>(port, qp, own, LimitOf(qp));
+    return {confirmed, {}};
+  }
+
+  template <class Ordering, class P, class Build>
+  static HOST_DEVICE_APART Checked PostChecked(P& port, const QpView& qp, Indices own,
+                                               Extent extent, Build build) {
+    const Completion made = MakeRoom<Batched, Ordering>(port, qp, own, extent);
+    if (!made.Ok()) return {{0, made}, own};
+    const uint64_t index = ReserveOwned(own, extent.count);
+    const uint64_t limit = LimitOf(qp);
     const bool full = own.reserved - own.ready >= limit;
-    build(index, full ? abi::kCqeAlways : abi::kCqeOnError);
+    build(port, qp, index, full ? abi::kCqeAlways : abi::kCqeOnError);
     const uint64_t confirmed = index + extent.last + 1;
     if (full) RingAll<Ordering>(port, qp, own, confirmed);
     EndPost<Batched>(port, qp, own, own.ready + limit - own.reserved);
-    return {confirmed, {}};
+    return {{confirmed, {}}, own};
   }
 
   template <class Ordering, class P>

@@ -18,7 +18,7 @@ struct Cooperative {
 
   template <class Ordering, class P, class Build>
   static HOST_DEVICE Posted Post(P& port, const QpView& qp, Indices& own, Extent extent,
-                                 Build&& build) {
+                                 const Build& build) {
     const uint32_t lanes = port.WarpSize();
     uint32_t most = lanes;
     // Seldom, as a division is slow on a GPU. What no turn could hold is refused below.
@@ -49,7 +49,7 @@ struct Cooperative {
   // Lanes [first, end) post.
   template <class Ordering, class P, class Build>
   static HOST_DEVICE Posted PostTurn(P& port, const QpView& qp, Indices& own, Extent extent,
-                                     uint32_t first, uint32_t end, Build&& build) {
+                                     uint32_t first, uint32_t end, const Build& build) {
     const uint32_t lane = port.Lane();
     const uint32_t total = extent.count * (end - first);
     Completion status;
@@ -59,7 +59,8 @@ struct Cooperative {
     if (base == kFailed) return {0, OfLeader(port, qp, status)};
     if (lane >= first && lane < end) {
       const bool last = lane + 1 == end;
-      build(base + (lane - first) * extent.count, last ? abi::kCqeAlways : abi::kCqeOnError);
+      build(port, qp, base + (lane - first) * extent.count,
+            last ? abi::kCqeAlways : abi::kCqeOnError);
     }
     // Orders every lane's WQE before what lane 0 does next; its release passes them on to the NIC.
     port.SyncWarp();
@@ -75,7 +76,7 @@ struct Cooperative {
   static HOST_DEVICE uint64_t ReserveForWarp(P& port, const QpView& qp, Indices& own,
                                              uint32_t total, Completion* status) {
     if (qp.shared == 0) {
-      *status = MakeRoom<Cooperative, Ordering>(port, qp, own, total);
+      *status = MakeRoom<Cooperative, Ordering>(port, qp, own, {total, 0});
       return status->Ok() ? ReserveOwned(own, total) : kFailed;
     }
     const Reservation slot = ReserveShared<Ordering>(port, qp, own, total);

@@ -16,10 +16,10 @@ struct Locked {
 
   template <class Ordering, class P, class Build>
   static HOST_DEVICE Posted Post(P& port, const QpView& qp, Indices& own, Extent extent,
-                                 Build&& build) {
+                                 const Build& build) {
     const Reservation slot = ReserveShared<Ordering>(port, qp, own, extent.count);
     if (!slot.status.Ok()) return {0, slot.status};
-    build(slot.index, abi::kCqeAlways);
+    build(port, qp, slot.index, abi::kCqeAlways);
     if (!WaitTurn(port, qp, slot.index)) {
       return {0, {Status::kTimeout, 0, 0, qp.qpn, slot.index}};
     }

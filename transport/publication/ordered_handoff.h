@@ -17,10 +17,10 @@ struct OrderedHandoff {
 
   template <class Ordering, class P, class Build>
   static HOST_DEVICE Posted Post(P& port, const QpView& qp, Indices& own, Extent extent,
-                                 Build&& build) {
+                                 const Build& build) {
     const Reservation slot = ReserveShared<Ordering>(port, qp, own, extent.count);
     if (!slot.status.Ok()) return {0, slot.status};
-    build(slot.index, abi::kCqeAlways);
+    build(port, qp, slot.index, abi::kCqeAlways);
     // Orders this WQE before the hand-over below: whoever publishes it relies on that.
     Ordering::Release(port, qp);
     const uint64_t end = slot.index + extent.count;

@@ -11,21 +11,21 @@ struct PerThread {
   static constexpr bool kSharesQp = false;
   static constexpr bool kBatches = false;
 
-  // `build(index, flags)` stores the WQEs that start at `index`; `flags` go into the last one.
-  template <class Ordering, class P, class Build>
-  static HOST_DEVICE Posted Post(P& port, const QpView& qp, Indices& own, Extent extent,
-                                 Build&& build) {
+  // `build(port, qp, index, flags)` stores the WQEs that start at `index`; `flags` go into the last
+  // one.
+  template <class Ordering, class P, class Qp, class Build>
+  static HOST_DEVICE Posted Post(P& port, const Qp& qp, Indices& own, Extent extent,
+                                 const Build& build) {
+    // In this order the usual case stands before what it would otherwise jump over.
     if (extent.count <= own.unchecked) [[likely]] {
       own.unchecked -= extent.count;
       RINGPOST_ASSUME(qp.kind == TransportKind::kRc);
       RINGPOST_ASSUME(qp.doorbell_mode == DoorbellMode::kGpu);
       return PostNext<Ordering>(port, qp, own, extent, build);
     }
-    const Completion made = MakeRoom<PerThread, Ordering>(port, qp, own, extent.count);
-    if (!made.Ok()) return {0, made};
-    const Posted posted = PostNext<Ordering>(port, qp, own, extent, build);
-    EndPost<PerThread>(port, qp, own, ~0ull);
-    return posted;
+    const Checked checked = PostChecked<Ordering>(port, OriginOf(qp), own, extent, build);
+    own = checked.own;
+    return checked.posted;
   }
 
   // Everything posted is published already.
@@ -36,10 +36,20 @@ struct PerThread {
 
  private:
   template <class Ordering, class P, class Build>
+  static HOST_DEVICE_APART Checked PostChecked(P& port, const QpView& qp, Indices own,
+                                               Extent extent, Build build) {
+    const Completion made = MakeRoom<PerThread, Ordering>(port, qp, own, extent);
+    if (!made.Ok()) return {{0, made}, own};
+    const Posted posted = PostNext<Ordering>(port, qp, own, extent, build);
+    EndPost<PerThread>(port, qp, own, ~0ull);
+    return {posted, own};
+  }
+
+  template <class Ordering, class P, class Build>
   static HOST_DEVICE Posted PostNext(P& port, const QpView& qp, Indices& own, Extent extent,
-                                     Build&& build) {
+                                     const Build& build) {
     const uint64_t index = ReserveOwned(own, extent.count);
-    build(index, abi::kCqeAlways);
+    build(port, qp, index, abi::kCqeAlways);
     Ordering::Release(port, qp);
     const uint64_t confirmed = index + extent.last + 1;
     PublishOwned<Ordering>(port, qp, own, own.reserved, confirmed);
