@@ -2,7 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <utility>
+#include <vector>
+
+#include "configs/schema/schema.h"
+#include "transport/publication/pairs.h"
 
 namespace ringpost::config {
 namespace {
@@ -16,7 +21,37 @@ bool HasGpuScope(Ordering ordering) {
          ordering == Ordering::kGpuRelease || ordering == Ordering::kThreadfence;
 }
 
+bool IsBuilt(Publication publication, Ordering ordering) {
+  return VisitPair(NameOf(publication), NameOf(ordering), []<class, class>() {});
+}
+
+bool IsSafe(Ordering ordering, const TransportConfig& transport, const WorkloadConfig& workload) {
+  if (transport.unsafe) return true;
+  const bool host =
+      transport.placement == Placement::kHost || workload.placement == Placement::kHost;
+  return ordering != Ordering::kNone && !(HasGpuScope(ordering) && host);
+}
+
+// What this publication may have instead, so that advice is not refused in its turn.
+std::string UsableOrderings(const TransportConfig& transport, const WorkloadConfig& workload) {
+  std::vector<std::string> names;
+  for (int i = 0; i <= static_cast<int>(Ordering::kSystemFence); ++i) {
+    const auto ordering = static_cast<Ordering>(i);
+    if (IsBuilt(transport.publication, ordering) && IsSafe(ordering, transport, workload)) {
+      names.emplace_back(NameOf(ordering));
+    }
+  }
+  return "use " + Join(names);
+}
+
 Found CheckOrdering(const TransportConfig& transport, const WorkloadConfig& workload) {
+  const std::string usable = UsableOrderings(transport, workload);
+  if (!IsBuilt(transport.publication, transport.ordering)) {
+    return Conflict{{"transport.ordering", "transport.publication"},
+                    {fmt::format("{} with {} is not built", NameOf(transport.publication),
+                                 NameOf(transport.ordering)),
+                     usable}};
+  }
   if (transport.unsafe) return std::nullopt;
   if (transport.ordering == Ordering::kNone) {
     return Conflict{{"transport.ordering"},
@@ -26,12 +61,12 @@ Found CheckOrdering(const TransportConfig& transport, const WorkloadConfig& work
   if (HasGpuScope(transport.ordering) && transport.placement == Placement::kHost) {
     return Conflict{{"transport.ordering", "transport.placement"},
                     {"a GPU-scope ordering does not reach queues in host memory",
-                     "use system_release or system_fence, or set transport.unsafe: true"}};
+                     usable + ", or set transport.unsafe: true"}};
   }
   if (HasGpuScope(transport.ordering) && workload.placement == Placement::kHost) {
     return Conflict{{"transport.ordering", "workload.placement"},
                     {"a GPU-scope ordering does not reach payload in host memory",
-                     "use system_release or system_fence, or set transport.unsafe: true"}};
+                     usable + ", or set transport.unsafe: true"}};
   }
   return std::nullopt;
 }
@@ -167,6 +202,11 @@ Found CheckCaller(const Config& config) {
     return Conflict{{"transport.publication", "workload.kind"},
                     {"each block of a caller has its own QP", "use per_thread"}};
   }
+  if (config.workload.threads_per_qp > 1 || transport.batch > 1) {
+    const bool shared = config.workload.threads_per_qp > 1;
+    return Conflict{{shared ? "workload.threads_per_qp" : "transport.batch", "workload.kind"},
+                    {"each block of a caller has its own QP, and rings for each message", "use 1"}};
+  }
   if (transport.ordering != Ordering::kSystemRelease &&
       transport.ordering != Ordering::kSystemFence) {
     return Conflict{
@@ -203,11 +243,30 @@ Found CheckKernels(const Config& config) {
         {fmt::format("put_latency on a GPU has no room for {} QPs", transport.qps_per_peer),
          fmt::format("use at most {}", kMostQps)}};
   }
-  const uint64_t most = transport.publication == Publication::kCooperative ? kWarp : 1;
-  if (config.workload.threads > most) {
+  return std::nullopt;
+}
+
+// A latency is that of one thread, or of lanes that post together: others would be in its way, and
+// have no queue of their own.
+Found CheckLatency(const Config& config) {
+  const WorkloadConfig& workload = config.workload;
+  const bool trip = workload.kind == WorkloadKind::kRoundTrip;
+  if (!trip && workload.kind != WorkloadKind::kPutLatency) return std::nullopt;
+  const bool on_gpu = config.backend == Backend::kSim || RunsKernels(config);
+  const bool warp = !trip && on_gpu && config.transport.publication == Publication::kCooperative;
+  if (workload.threads > (warp ? kWarp : 1)) {
+    std::string wrong = "round_trip is one thread of each rank";
+    if (!trip) {
+      wrong = on_gpu ? "put_latency is one thread on a GPU, or one warp with cooperative"
+                     : fmt::format("put_latency has one thread with backend {}",
+                                   NameOf(config.backend));
+    }
     return Conflict{{"workload.threads", "workload.kind"},
-                    {"put_latency is one thread on a GPU, or one warp with cooperative",
-                     fmt::format("use at most {}, or message_rate", most)}};
+                    {wrong, fmt::format("use {}, or message_rate", warp ? "at most 32" : "1")}};
+  }
+  if (warp && workload.sms_count > 1) {
+    return Conflict{{"workload.sms_count", "workload.kind"},
+                    {"put_latency with cooperative is one warp, on one SM", "use 1"}};
   }
   return std::nullopt;
 }
@@ -216,16 +275,11 @@ Found CheckKernels(const Config& config) {
 Found CheckRealTime(const Config& config) {
   if (config.backend == Backend::kSim || RunsKernels(config)) return std::nullopt;
   constexpr uint64_t kMostThreads = 1024;
-  const char* name = config.backend == Backend::kLive ? "live" : "mlx5";
   if (config.workload.threads > kMostThreads) {
-    return Conflict{{"workload.threads", "backend"},
-                    {fmt::format("{} threads of the system are too many", config.workload.threads),
-                     fmt::format("use at most {} with backend {}", kMostThreads, name)}};
-  }
-  if (config.workload.kind == WorkloadKind::kPutLatency && config.workload.threads > 1) {
-    return Conflict{{"workload.threads", "workload.kind"},
-                    {fmt::format("put_latency has one thread with backend {}", name),
-                     "use 1, or message_rate"}};
+    return Conflict{
+        {"workload.threads", "backend"},
+        {fmt::format("{} threads of the system are too many", config.workload.threads),
+         fmt::format("use at most {} with backend {}", kMostThreads, NameOf(config.backend))}};
   }
   return std::nullopt;
 }
@@ -272,6 +326,8 @@ Found CheckLive(const Config& config) {
 }  // namespace
 
 std::optional<Conflict> FindConflict(const Config& config) {
+  // First what a workload can take at all: the rest would advise what it does not take.
+  if (Found found = CheckCaller(config)) return found;
   if (Found found = CheckOrdering(config.transport, config.workload)) return found;
   if (Found found = CheckPublication(config.transport, config.workload)) return found;
   if (Found found = CheckThreads(config.transport, config.workload)) return found;
@@ -279,9 +335,9 @@ std::optional<Conflict> FindConflict(const Config& config) {
   if (Found found = CheckInline(config.transport, config.workload)) return found;
   if (Found found = CheckLimits(config.transport, config.nic.limits)) return found;
   if (Found found = CheckFaults(config)) return found;
-  if (Found found = CheckCaller(config)) return found;
   if (Found found = CheckKernels(config)) return found;
   if (Found found = CheckRealTime(config)) return found;
+  if (Found found = CheckLatency(config)) return found;
   if (Found found = CheckMlx5(config)) return found;
   return CheckLive(config);
 }

@@ -174,9 +174,11 @@ void AddWorkload(Rows& rows) {
   rows.push_back(
       {Word("workload.placement", "gpu", {"gpu", "host"}, "memory that holds payload and flags"),
        kStoreIn<block, &W::placement>});
-  rows.push_back({Number("workload.threads", Type::kCount, "1", {1, 1048576},
-                         "threads that post; callers: blocks"),
-                  kStoreIn<block, &W::threads>});
+  rows.push_back(
+      {Number("workload.threads", Type::kCount, "1", {1, 1048576},
+              "threads that post; put_latency and round_trip: one, or of put_latency a warp that "
+              "posts together; callers: blocks"),
+       kStoreIn<block, &W::threads>});
   rows.push_back({Number("workload.threads_per_qp", Type::kCount, "1", {1, 1048576},
                          "neighbouring threads that share one queue pair"),
                   kStoreIn<block, &W::threads_per_qp>});

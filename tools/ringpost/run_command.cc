@@ -58,8 +58,10 @@ void Check(const RunArguments& arguments, const Experiment& experiment) {
   if (config::RunsKernels(config)) {
     const std::string why = workloads::WhyNoGpu();
     if (!why.empty()) {
-      throw config::ConfigError(experiment.loaded.PositionOf("live.threads"), "live.threads",
-                                {why, "use host, or backend sim"});
+      throw config::ConfigError(
+          experiment.loaded.PositionOf("live.threads"), "live.threads",
+          {why, config::IsCaller(config) ? "use host with workload.kind: message_rate"
+                                         : "use host, or backend sim"});
     }
   }
   const std::string name = live ? "backend live" : "backend mlx5";
