@@ -29,7 +29,8 @@ template <auto member>
 constexpr auto kStoreLimit =
     [](Config& config, const Value& value) { Assign(config.nic.limits.*member, value); };
 
-constexpr double kMany = 1e19;  // no bound that anyone reaches; fits in 64 bits
+constexpr double kMany = 1e19;            // no bound that anyone reaches; fits in 64 bits
+constexpr double kMostOperations = 1e12;  // weeks, and the sum of two counts fits too
 constexpr double kKibibyte = 1024;
 constexpr double kGibibyte = 1024 * 1024 * 1024;
 
@@ -191,10 +192,10 @@ void AddWorkload(Rows& rows) {
   rows.push_back({Number("workload.messages_per_block", Type::kCount, "4", {0, 1024},
                          "puts of each block of 256 threads of a caller"),
                   kStoreIn<block, &W::messages_per_block>});
-  rows.push_back({Number("workload.operations", Type::kCount, "10000", {1, kMany},
+  rows.push_back({Number("workload.operations", Type::kCount, "10000", {1, kMostOperations},
                          "measured operations, all threads together; callers: kernels"),
                   kStoreIn<block, &W::operations>});
-  rows.push_back({Number("workload.warm_up", Type::kCount, "1000", {0, kMany},
+  rows.push_back({Number("workload.warm_up", Type::kCount, "1000", {0, kMostOperations},
                          "operations before the measured ones"),
                   kStoreIn<block, &W::warm_up>});
 }
