@@ -299,7 +299,7 @@ void AddExec(Rows& rows) {
                   kStoreIn<block, &E::link>});
   rows.push_back({Plain("exec.fabric", Type::kText, "user",
                         "name of the fabric that they are on: programs of one name reach each "
-                        "other; `user`: one for each user"),
+                        "other; `user`: one for each user, in a container one of its own"),
                   kStoreIn<block, &E::fabric>});
   rows.push_back({Word("exec.poll", "auto", {"auto", "spin", "yield", "sleep"},
                        "what an idle NIC thread does; auto: yield with four cores or more, else "
