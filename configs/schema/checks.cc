@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "configs/schema/quantity.h"
 #include "configs/schema/schema.h"
 #include "transport/publication/pairs.h"
 
@@ -145,6 +146,34 @@ Found CheckInline(const TransportConfig& transport, const WorkloadConfig& worklo
                      "use auto, a smaller payload or a larger transport.inline_max"}};
   }
   return std::nullopt;
+}
+
+// Source and target of all threads are memory of this machine.
+Found CheckPayload(const Config& config) {
+  constexpr uint64_t kMost = uint64_t{8} << 30;
+  const WorkloadConfig& workload = config.workload;
+  if (workload.kind != WorkloadKind::kMessageRate && workload.kind != WorkloadKind::kGoodput) {
+    return std::nullopt;
+  }
+  const uint64_t slots = SlotsOfThread(config);
+  const uint64_t all = workload.threads * (slots + 1);
+  if (SlotBytes(config) <= kMost / all) return std::nullopt;
+  // In whole units, as one would write it.
+  uint64_t fits = kMost / all / kSlotLineBytes * kSlotLineBytes;
+  for (const uint64_t unit : {uint64_t{1} << 20, uint64_t{1} << 10}) {
+    if (fits < unit) continue;
+    fits = fits / unit * unit;
+    break;
+  }
+  const auto text = [](uint64_t bytes) {
+    return FormatQuantity(static_cast<double>(bytes), QuantityKind::kBytes);
+  };
+  return Conflict{{"workload.payload", "workload.threads", "transport.sq_depth_wqebbs"},
+                  {fmt::format("{} slots of {} take more than {}", all,
+                               text(workload.payload_bytes), text(kMost)),
+                   fits == 0 ? "use fewer threads, or a shorter transport.sq_depth_wqebbs"
+                             : fmt::format("use at most {}, or a shorter transport.sq_depth_wqebbs",
+                                           text(fits))}};
 }
 
 // What the NIC would refuse is refused before anything is made.
@@ -333,6 +362,7 @@ std::optional<Conflict> FindConflict(const Config& config) {
   if (Found found = CheckThreads(config.transport, config.workload)) return found;
   if (Found found = CheckDoorbell(config)) return found;
   if (Found found = CheckInline(config.transport, config.workload)) return found;
+  if (Found found = CheckPayload(config)) return found;
   if (Found found = CheckLimits(config.transport, config.nic.limits)) return found;
   if (Found found = CheckFaults(config)) return found;
   if (Found found = CheckKernels(config)) return found;

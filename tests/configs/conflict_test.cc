@@ -215,6 +215,22 @@ BOOST_AUTO_TEST_CASE(AlwaysInlineNeedsRoomInTheWqe) {
              "use auto, a smaller payload or a larger transport.inline_max");
 }
 
+BOOST_AUTO_TEST_CASE(PayloadThatTakesMoreThanAMachineHasIsRefusedWithTheLargestThatFits) {
+  const std::string rate = "workload: {kind: message_rate, payload: ";
+  BOOST_TEST(ErrorOf(rate + "1 GiB}") ==
+             ":1:41: workload.payload: 1025 slots of 1 GiB take more than 8 GiB; use at most 7 "
+             "MiB, or a shorter transport.sq_depth_wqebbs");
+  BOOST_TEST(ErrorOf(rate + "7 MiB}") == "");
+  BOOST_TEST(ErrorOf(rate + "8 MiB}").starts_with(":1:41: workload.payload: 1025 slots of 8 MiB"));
+  BOOST_TEST(ErrorOf(rate + "8 MiB}\ntransport: {sq_depth_wqebbs: 512}") == "");
+  BOOST_TEST(
+      ErrorOf("workload: {kind: goodput, payload: 1 GiB, threads: 64}\n"
+              "transport: {qps_per_peer: 64}") ==
+      ":1:36: workload.payload: 1 GiB of 64 threads need 65600 slots, which take more than 8 "
+      "GiB; use at most 127 KiB, or a shorter transport.sq_depth_wqebbs");
+  BOOST_TEST(ErrorOf("workload: {payload: 1 GiB}") == "");
+}
+
 BOOST_AUTO_TEST_CASE(ADelayHasAnAmount) {
   BOOST_TEST(ErrorOf("faults: {rules: [{kind: delay}]}") ==
              ":1:18: faults.rules[0].amount: a delay has no amount; add an amount such as 50 us");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <iostream>
+#include <new>
 #include <string>
 
 #include "configs/schema/config_error.h"
@@ -160,6 +161,10 @@ int Main(int argc, char** argv) {
   } catch (const config::ConfigError& error) {
     PrintError(error.what());
     return kBadInput;
+  } catch (const std::bad_alloc&) {
+    PrintError(
+        "ringpost: this machine has no more memory; use a smaller workload.payload, "
+        "workload.threads or transport.sq_depth_wqebbs");
   } catch (const std::exception& error) {
     PrintError(std::string("ringpost: ") + error.what());
   }
