@@ -7,6 +7,7 @@
 
 #include "configs/schema/rnic.h"
 #include "sim/cost/cost_table.h"
+#include "sim/service/fabric_segment.h"
 
 namespace ringpost {
 namespace {
