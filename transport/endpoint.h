@@ -139,8 +139,14 @@ class Endpoint {
     return {};
   }
 
-  // Waits until the 8-byte word that a peer signals is at least `value`.
+  // Waits until the 8-byte word that a peer signals is at least `value`. The peer may wait for what
+  // is staged here, so that is rung first.
   HOST_DEVICE Completion WaitSignal(Ref<uint64_t> word, uint64_t value) {
+    if (Publication::kBatches && poster_.LastConfirmed() != 0) {
+      const Completion rung = Publication::template PublishPending<Ordering>(
+          poster_.Port(), poster_.Qp(), poster_.Own());
+      if (!rung.Ok()) return rung;
+    }
     return WaitForSignal<Ordering>(poster_.Port(), poster_.Qp(), word, value);
   }
 

@@ -1,5 +1,7 @@
 // message_rate.h: many threads put without waiting for each other; each thread's rate is taken
 // from its first measured post to the completion of its last one, and the rates are added up.
+// Goodput is of messages so long that those of the warm-up, still queued, would be a good part of
+// that: its interval begins when they have completed.
 //
 // Message i of a thread carries Word(thread, i) and goes to slot i of the thread's own part of the
 // target, modulo the number of slots, so that the final memory can be checked word by word.
@@ -19,7 +21,8 @@ struct alignas(64) MessageRateArguments {
   uint64_t warm_up = 0;
   uint64_t operations = 0;  // measured, of this thread
   uint32_t bytes = 8;
-  LocalSpan source;  // pointer payloads: `stride` bytes; null address: inline
+  bool drains = false;  // the warm-up completes before the interval begins
+  LocalSpan source;     // pointer payloads: `stride` bytes; null address: inline
   QpTable qps;
 };
 
@@ -48,7 +51,13 @@ HOST_DEVICE void MessageRateKernel(P& port, const MessageRateArguments& a, Threa
   Endpoint<P, Publication, Ordering> endpoint(port, a.qps);
   const uint64_t total = a.warm_up + a.operations;
   for (uint64_t i = 0; i < total; ++i) {
-    if (i == a.warm_up) rate.start = port.Now();
+    if (i == a.warm_up) {
+      if (a.drains &&
+          !outcome.Expect(endpoint.Quiet(CompletionScope::kSelectedQp), Act::kLastPut)) {
+        return;
+      }
+      rate.start = port.Now();
+    }
     const RemoteSpan slot = {a.target.address + (i & (a.slots - 1)) * a.stride, a.target.rkey};
     const uint64_t word = PayloadWord(a.thread, i);
     Posted posted;

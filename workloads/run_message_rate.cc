@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <bit>
+#include <algorithm>
 #include <cstring>
 
 #include "workloads/gpu_launch.h"
@@ -10,8 +10,6 @@
 
 namespace ringpost::workloads {
 namespace {
-
-constexpr uint32_t kSlotStride = 64;  // a line each, as a careful user would lay them out
 
 struct Kernel {
   const std::vector<MessageRateArguments>* arguments;
@@ -42,13 +40,8 @@ Layout LayoutOf(const config::Config& config) {
   layout.threads_per_qp = static_cast<uint32_t>(config.workload.threads_per_qp);
   layout.qps = (layout.threads + layout.threads_per_qp - 1) / layout.threads_per_qp;
   layout.sends_inline = SendsInline(config);
-  layout.stride = static_cast<uint32_t>((config.workload.payload_bytes + kSlotStride - 1) /
-                                        kSlotStride * kSlotStride);
-  if (layout.stride == 0) layout.stride = kSlotStride;
-  // As many slots as a thread may have in flight, so that none is overwritten unseen too soon.
-  const uint64_t in_flight =
-      std::max<uint64_t>(1, config.transport.sq_depth_wqebbs / layout.threads_per_qp);
-  layout.slots = static_cast<uint32_t>(std::bit_ceil(in_flight));
+  layout.stride = static_cast<uint32_t>(config::SlotBytes(config));
+  layout.slots = static_cast<uint32_t>(config::SlotsOfThread(config));
   return layout;
 }
 
@@ -96,6 +89,7 @@ std::vector<MessageRateArguments> ArgumentsOf(const config::Config& config, cons
     a.thread = thread;
     a.warm_up = (config.workload.warm_up + layout.threads - 1) / layout.threads;
     a.operations = std::max<uint64_t>(1, config.workload.operations / layout.threads);
+    a.drains = config.workload.kind == config::WorkloadKind::kGoodput && a.warm_up > 0;
   }
   return arguments;
 }

@@ -7,24 +7,6 @@
 
 namespace ringpost::workloads {
 
-std::string_view NameOf(config::Backend backend) {
-  constexpr std::string_view kNames[] = {"sim", "live", "mlx5"};
-  return kNames[static_cast<size_t>(backend)];
-}
-
-std::string_view NameOf(config::Publication publication) {
-  constexpr std::string_view kNames[] = {"per_thread", "batched",     "ordered_handoff",
-                                         "locked",     "cooperative", "last_writer"};
-  return kNames[static_cast<size_t>(publication)];
-}
-
-std::string_view NameOf(config::Ordering ordering) {
-  constexpr std::string_view kNames[] = {"none",        "gpu_fence",   "gpu_fence_dbrec",
-                                         "gpu_release", "threadfence", "system_release",
-                                         "system_fence"};
-  return kNames[static_cast<size_t>(ordering)];
-}
-
 namespace {
 
 // Ranks of one run are the same program, so that objects travel as they are.

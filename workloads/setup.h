@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string_view>
 #include <vector>
 
 #include "configs/schema/config.h"
@@ -11,10 +10,6 @@
 #include "workloads/outcome.h"
 
 namespace ringpost::workloads {
-
-std::string_view NameOf(config::Backend backend);
-std::string_view NameOf(config::Publication publication);
-std::string_view NameOf(config::Ordering ordering);
 
 // Two ranks and the QPs between them. QP i of rank 0 is connected to QP i of rank 1. The side of a
 // rank that is not in this process is empty.

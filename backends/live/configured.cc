@@ -7,6 +7,7 @@
 
 #include "configs/schema/rnic.h"
 #include "sim/cost/cost_table.h"
+#include "sim/service/fabric_segment.h"
 
 namespace ringpost {
 namespace {
@@ -64,7 +65,10 @@ Result<std::unique_ptr<LiveNic>> OpenConfiguredLiveNic(const config::Config& con
     options.service.overlay.pace = PaceOf(config, platform);
   }
   options.service.overlay.faults = {faults, rank, config.seed};
-  if (config.live.wire == config::LiveWire::kSharedMemory) return LiveNic::OpenOn({}, options);
+  if (config.live.wire == config::LiveWire::kSharedMemory) {
+    // Not the fabric of `ringpost exec`, whose devices have the same LIDs.
+    return LiveNic::OpenOn({.name = sim::service::FabricSegment::NameOfUser() + "-live"}, options);
+  }
   if (platform.link_layer != "roce") {
     return Error{
         fmt::format("live.wire: udp carries RoCEv2, and the link of platform {} is "

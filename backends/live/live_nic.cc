@@ -247,12 +247,18 @@ std::string LiveNic::NotOurs(const QpAddress& address) const {
 
 // "LID PORT ADDRESS"
 std::string LiveNic::Whereabouts() const {
-  if (udp_ == nullptr) return {};
+  if (udp_ == nullptr) return own_fabric_ == nullptr ? "" : own_fabric_->FabricName();
   return fmt::format("{} {} {}", options_.lid, udp_spec_.port, udp_spec_.address);
 }
 
 Result<bool> LiveNic::Meet(const std::string& whereabouts) {
-  if (udp_ == nullptr && whereabouts.empty()) return true;
+  const bool apart = whereabouts.find(' ') == std::string::npos;  // not by UDP
+  if (udp_ == nullptr && apart) {
+    if (whereabouts == Whereabouts()) return true;
+    return Error{
+        "two NICs are in different containers, or of different users, and share no memory; use "
+        "live.wire: udp"};
+  }
   std::istringstream words(whereabouts);
   uint16_t lid = 0;
   sim::service::UdpPeer peer;

@@ -2,7 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <utility>
+#include <vector>
+
+#include "configs/schema/quantity.h"
+#include "configs/schema/schema.h"
+#include "transport/publication/pairs.h"
 
 namespace ringpost::config {
 namespace {
@@ -16,7 +22,37 @@ bool HasGpuScope(Ordering ordering) {
          ordering == Ordering::kGpuRelease || ordering == Ordering::kThreadfence;
 }
 
+bool IsBuilt(Publication publication, Ordering ordering) {
+  return VisitPair(NameOf(publication), NameOf(ordering), []<class, class>() {});
+}
+
+bool IsSafe(Ordering ordering, const TransportConfig& transport, const WorkloadConfig& workload) {
+  if (transport.unsafe) return true;
+  const bool host =
+      transport.placement == Placement::kHost || workload.placement == Placement::kHost;
+  return ordering != Ordering::kNone && !(HasGpuScope(ordering) && host);
+}
+
+// What this publication may have instead, so that advice is not refused in its turn.
+std::string UsableOrderings(const TransportConfig& transport, const WorkloadConfig& workload) {
+  std::vector<std::string> names;
+  for (int i = 0; i <= static_cast<int>(Ordering::kSystemFence); ++i) {
+    const auto ordering = static_cast<Ordering>(i);
+    if (IsBuilt(transport.publication, ordering) && IsSafe(ordering, transport, workload)) {
+      names.emplace_back(NameOf(ordering));
+    }
+  }
+  return "use " + Join(names);
+}
+
 Found CheckOrdering(const TransportConfig& transport, const WorkloadConfig& workload) {
+  const std::string usable = UsableOrderings(transport, workload);
+  if (!IsBuilt(transport.publication, transport.ordering)) {
+    return Conflict{{"transport.ordering", "transport.publication"},
+                    {fmt::format("{} with {} is not built", NameOf(transport.publication),
+                                 NameOf(transport.ordering)),
+                     usable}};
+  }
   if (transport.unsafe) return std::nullopt;
   if (transport.ordering == Ordering::kNone) {
     return Conflict{{"transport.ordering"},
@@ -26,12 +62,12 @@ Found CheckOrdering(const TransportConfig& transport, const WorkloadConfig& work
   if (HasGpuScope(transport.ordering) && transport.placement == Placement::kHost) {
     return Conflict{{"transport.ordering", "transport.placement"},
                     {"a GPU-scope ordering does not reach queues in host memory",
-                     "use system_release or system_fence, or set transport.unsafe: true"}};
+                     usable + ", or set transport.unsafe: true"}};
   }
   if (HasGpuScope(transport.ordering) && workload.placement == Placement::kHost) {
     return Conflict{{"transport.ordering", "workload.placement"},
                     {"a GPU-scope ordering does not reach payload in host memory",
-                     "use system_release or system_fence, or set transport.unsafe: true"}};
+                     usable + ", or set transport.unsafe: true"}};
   }
   return std::nullopt;
 }
@@ -112,6 +148,34 @@ Found CheckInline(const TransportConfig& transport, const WorkloadConfig& worklo
   return std::nullopt;
 }
 
+// Source and target of all threads are memory of this machine.
+Found CheckPayload(const Config& config) {
+  constexpr uint64_t kMost = uint64_t{8} << 30;
+  const WorkloadConfig& workload = config.workload;
+  if (workload.kind != WorkloadKind::kMessageRate && workload.kind != WorkloadKind::kGoodput) {
+    return std::nullopt;
+  }
+  const uint64_t slots = SlotsOfThread(config);
+  const uint64_t all = workload.threads * (slots + 1);
+  if (SlotBytes(config) <= kMost / all) return std::nullopt;
+  // In whole units, as one would write it.
+  uint64_t fits = kMost / all / kSlotLineBytes * kSlotLineBytes;
+  for (const uint64_t unit : {uint64_t{1} << 20, uint64_t{1} << 10}) {
+    if (fits < unit) continue;
+    fits = fits / unit * unit;
+    break;
+  }
+  const auto text = [](uint64_t bytes) {
+    return FormatQuantity(static_cast<double>(bytes), QuantityKind::kBytes);
+  };
+  return Conflict{{"workload.payload", "workload.threads", "transport.sq_depth_wqebbs"},
+                  {fmt::format("{} slots of {} take more than {}", all,
+                               text(workload.payload_bytes), text(kMost)),
+                   fits == 0 ? "use fewer threads, or a shorter transport.sq_depth_wqebbs"
+                             : fmt::format("use at most {}, or a shorter transport.sq_depth_wqebbs",
+                                           text(fits))}};
+}
+
 // What the NIC would refuse is refused before anything is made.
 Found CheckLimits(const TransportConfig& transport, const NicLimitsConfig& limits) {
   const auto beyond = [](const char* key, const char* limit_key, uint64_t value, uint64_t limit) {
@@ -167,6 +231,11 @@ Found CheckCaller(const Config& config) {
     return Conflict{{"transport.publication", "workload.kind"},
                     {"each block of a caller has its own QP", "use per_thread"}};
   }
+  if (config.workload.threads_per_qp > 1 || transport.batch > 1) {
+    const bool shared = config.workload.threads_per_qp > 1;
+    return Conflict{{shared ? "workload.threads_per_qp" : "transport.batch", "workload.kind"},
+                    {"each block of a caller has its own QP, and rings for each message", "use 1"}};
+  }
   if (transport.ordering != Ordering::kSystemRelease &&
       transport.ordering != Ordering::kSystemFence) {
     return Conflict{
@@ -203,11 +272,30 @@ Found CheckKernels(const Config& config) {
         {fmt::format("put_latency on a GPU has no room for {} QPs", transport.qps_per_peer),
          fmt::format("use at most {}", kMostQps)}};
   }
-  const uint64_t most = transport.publication == Publication::kCooperative ? kWarp : 1;
-  if (config.workload.threads > most) {
+  return std::nullopt;
+}
+
+// A latency is that of one thread, or of lanes that post together: others would be in its way, and
+// have no queue of their own.
+Found CheckLatency(const Config& config) {
+  const WorkloadConfig& workload = config.workload;
+  const bool trip = workload.kind == WorkloadKind::kRoundTrip;
+  if (!trip && workload.kind != WorkloadKind::kPutLatency) return std::nullopt;
+  const bool on_gpu = config.backend == Backend::kSim || RunsKernels(config);
+  const bool warp = !trip && on_gpu && config.transport.publication == Publication::kCooperative;
+  if (workload.threads > (warp ? kWarp : 1)) {
+    std::string wrong = "round_trip is one thread of each rank";
+    if (!trip) {
+      wrong = on_gpu ? "put_latency is one thread on a GPU, or one warp with cooperative"
+                     : fmt::format("put_latency has one thread with backend {}",
+                                   NameOf(config.backend));
+    }
     return Conflict{{"workload.threads", "workload.kind"},
-                    {"put_latency is one thread on a GPU, or one warp with cooperative",
-                     fmt::format("use at most {}, or message_rate", most)}};
+                    {wrong, fmt::format("use {}, or message_rate", warp ? "at most 32" : "1")}};
+  }
+  if (warp && workload.sms_count > 1) {
+    return Conflict{{"workload.sms_count", "workload.kind"},
+                    {"put_latency with cooperative is one warp, on one SM", "use 1"}};
   }
   return std::nullopt;
 }
@@ -216,16 +304,11 @@ Found CheckKernels(const Config& config) {
 Found CheckRealTime(const Config& config) {
   if (config.backend == Backend::kSim || RunsKernels(config)) return std::nullopt;
   constexpr uint64_t kMostThreads = 1024;
-  const char* name = config.backend == Backend::kLive ? "live" : "mlx5";
   if (config.workload.threads > kMostThreads) {
-    return Conflict{{"workload.threads", "backend"},
-                    {fmt::format("{} threads of the system are too many", config.workload.threads),
-                     fmt::format("use at most {} with backend {}", kMostThreads, name)}};
-  }
-  if (config.workload.kind == WorkloadKind::kPutLatency && config.workload.threads > 1) {
-    return Conflict{{"workload.threads", "workload.kind"},
-                    {fmt::format("put_latency has one thread with backend {}", name),
-                     "use 1, or message_rate"}};
+    return Conflict{
+        {"workload.threads", "backend"},
+        {fmt::format("{} threads of the system are too many", config.workload.threads),
+         fmt::format("use at most {} with backend {}", kMostThreads, NameOf(config.backend))}};
   }
   return std::nullopt;
 }
@@ -272,16 +355,19 @@ Found CheckLive(const Config& config) {
 }  // namespace
 
 std::optional<Conflict> FindConflict(const Config& config) {
+  // First what a workload can take at all: the rest would advise what it does not take.
+  if (Found found = CheckCaller(config)) return found;
   if (Found found = CheckOrdering(config.transport, config.workload)) return found;
   if (Found found = CheckPublication(config.transport, config.workload)) return found;
   if (Found found = CheckThreads(config.transport, config.workload)) return found;
   if (Found found = CheckDoorbell(config)) return found;
   if (Found found = CheckInline(config.transport, config.workload)) return found;
+  if (Found found = CheckPayload(config)) return found;
   if (Found found = CheckLimits(config.transport, config.nic.limits)) return found;
   if (Found found = CheckFaults(config)) return found;
-  if (Found found = CheckCaller(config)) return found;
   if (Found found = CheckKernels(config)) return found;
   if (Found found = CheckRealTime(config)) return found;
+  if (Found found = CheckLatency(config)) return found;
   if (Found found = CheckMlx5(config)) return found;
   return CheckLive(config);
 }

@@ -4,6 +4,8 @@
 // table of keys (schema.h), from which DefaultConfig() is filled too.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -148,6 +150,18 @@ constexpr bool IsCaller(const Config& config) {
 // Whether the threads of the workload are kernels of a GPU that is here.
 constexpr bool RunsKernels(const Config& config) {
   return config.backend == Backend::kLive && config.live.threads == LiveThreads::kGpu;
+}
+
+// The target of each thread of message_rate and goodput: as many slots as it may have in flight, so
+// that none is overwritten unseen too soon, of whole lines, as a careful user would lay them out.
+inline uint64_t SlotsOfThread(const Config& config) {
+  return std::bit_ceil(
+      std::max<uint64_t>(1, config.transport.sq_depth_wqebbs / config.workload.threads_per_qp));
+}
+constexpr uint64_t kSlotLineBytes = 64;
+inline uint64_t SlotBytes(const Config& config) {
+  const uint64_t lines = (config.workload.payload_bytes + kSlotLineBytes - 1) / kSlotLineBytes;
+  return std::max<uint64_t>(1, lines) * kSlotLineBytes;
 }
 
 // Every key at its default.

@@ -141,7 +141,8 @@ void Apply(const Assignment& assignment, Settings& settings) {
   if (assignment.value.find_first_not_of(' ') == std::string::npos) {
     throw ConfigError(place, path, {"has no value", Expectation(key->info)});
   }
-  const YamlText yaml = ParseYaml(assignment.value, place);
+  const YamlText yaml = ParseYamlOf(path, assignment.value, place);
+  if (yaml.root.IsNull()) throw ConfigError(place, path, {"has no value", Expectation(key->info)});
   settings[path] = {ReadValue(yaml, yaml.root, key->info), place.file, place};
 }
 

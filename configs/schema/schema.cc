@@ -29,7 +29,8 @@ template <auto member>
 constexpr auto kStoreLimit =
     [](Config& config, const Value& value) { Assign(config.nic.limits.*member, value); };
 
-constexpr double kMany = 1e19;  // no bound that anyone reaches; fits in 64 bits
+constexpr double kMany = 1e19;            // no bound that anyone reaches; fits in 64 bits
+constexpr double kMostOperations = 1e12;  // weeks, and the sum of two counts fits too
 constexpr double kKibibyte = 1024;
 constexpr double kGibibyte = 1024 * 1024 * 1024;
 
@@ -174,9 +175,11 @@ void AddWorkload(Rows& rows) {
   rows.push_back(
       {Word("workload.placement", "gpu", {"gpu", "host"}, "memory that holds payload and flags"),
        kStoreIn<block, &W::placement>});
-  rows.push_back({Number("workload.threads", Type::kCount, "1", {1, 1048576},
-                         "threads that post; callers: blocks"),
-                  kStoreIn<block, &W::threads>});
+  rows.push_back(
+      {Number("workload.threads", Type::kCount, "1", {1, 1048576},
+              "threads that post; put_latency and round_trip: one, or of put_latency a warp that "
+              "posts together; callers: blocks"),
+       kStoreIn<block, &W::threads>});
   rows.push_back({Number("workload.threads_per_qp", Type::kCount, "1", {1, 1048576},
                          "neighbouring threads that share one queue pair"),
                   kStoreIn<block, &W::threads_per_qp>});
@@ -189,10 +192,10 @@ void AddWorkload(Rows& rows) {
   rows.push_back({Number("workload.messages_per_block", Type::kCount, "4", {0, 1024},
                          "puts of each block of 256 threads of a caller"),
                   kStoreIn<block, &W::messages_per_block>});
-  rows.push_back({Number("workload.operations", Type::kCount, "10000", {1, kMany},
+  rows.push_back({Number("workload.operations", Type::kCount, "10000", {1, kMostOperations},
                          "measured operations, all threads together; callers: kernels"),
                   kStoreIn<block, &W::operations>});
-  rows.push_back({Number("workload.warm_up", Type::kCount, "1000", {0, kMany},
+  rows.push_back({Number("workload.warm_up", Type::kCount, "1000", {0, kMostOperations},
                          "operations before the measured ones"),
                   kStoreIn<block, &W::warm_up>});
 }
@@ -296,7 +299,7 @@ void AddExec(Rows& rows) {
                   kStoreIn<block, &E::link>});
   rows.push_back({Plain("exec.fabric", Type::kText, "user",
                         "name of the fabric that they are on: programs of one name reach each "
-                        "other; `user`: one for each user"),
+                        "other; `user`: one for each user, in a container one of its own"),
                   kStoreIn<block, &E::fabric>});
   rows.push_back({Word("exec.poll", "auto", {"auto", "spin", "yield", "sleep"},
                        "what an idle NIC thread does; auto: yield with four cores or more, else "

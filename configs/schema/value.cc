@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "configs/schema/config_error.h"
 #include "configs/schema/quantity.h"
@@ -43,13 +44,18 @@ void CheckRange(const KeyInfo& key, double number, std::string_view text) {
     throw ValueError{fmt::format("{} is too small", text), Expectation(key)};
   }
   if (number > key.maximum) {
-    throw ValueError{fmt::format("{} is too large", text), Expectation(key)};
+    const bool named = key.maximum < kNobodyReaches;
+    throw ValueError{fmt::format("{} is too large", text),
+                     named ? Expectation(key) : "give at most " + NumberText(key, key.maximum)};
   }
 }
 
 Value ParseCount(const KeyInfo& key, std::string_view text) {
   Value value;
+  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
   if (!ParseWholeNumber(text, value.count)) {
+    // More than fits in 64 bits is still a number.
+    if (digits) CheckRange(key, std::numeric_limits<double>::infinity(), text);
     throw ValueError{fmt::format("'{}' is not a whole number", text), Expectation(key)};
   }
   CheckRange(key, static_cast<double>(value.count), text);

@@ -2,7 +2,9 @@
 // table of keys (schema.h).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace ringpost::config {
 
@@ -24,6 +26,22 @@ enum class Ordering : uint8_t {
   kSystemRelease,
   kSystemFence,
 };
+constexpr std::string_view NameOf(Backend backend) {
+  constexpr std::string_view kNames[] = {"sim", "live", "mlx5"};
+  return kNames[static_cast<size_t>(backend)];
+}
+constexpr std::string_view NameOf(Publication publication) {
+  constexpr std::string_view kNames[] = {"per_thread", "batched",     "ordered_handoff",
+                                         "locked",     "cooperative", "last_writer"};
+  return kNames[static_cast<size_t>(publication)];
+}
+constexpr std::string_view NameOf(Ordering ordering) {
+  constexpr std::string_view kNames[] = {"none",        "gpu_fence",   "gpu_fence_dbrec",
+                                         "gpu_release", "threadfence", "system_release",
+                                         "system_fence"};
+  return kNames[static_cast<size_t>(ordering)];
+}
+
 enum class WorkloadKind : uint8_t {
   kPutLatency,
   kRoundTrip,

@@ -71,17 +71,22 @@ std::string ReadText(const std::string& path) {
 YamlText ReadYaml(const std::string& path) { return ParseYaml(ReadText(path), {path, 1, 1}); }
 
 YamlText ParseYaml(const std::string& text, const Position& start) {
+  YamlText yaml = ParseYamlOf("YAML", text, start);
+  if (yaml.root.IsNull()) {
+    throw ConfigError(start, "YAML", {"there is nothing in it", "give at least one key"});
+  }
+  return yaml;
+}
+
+YamlText ParseYamlOf(const std::string& key, const std::string& text, const Position& start) {
   YamlText yaml{start.file, YAML::Node(), start.line, start.column};
   try {
     std::vector<YAML::Node> documents = YAML::LoadAll(text);
     if (documents.size() > 1) {
-      throw ConfigError(yaml.At(documents[1]), "YAML",
+      throw ConfigError(yaml.At(documents[1]), key,
                         {"a second document starts here", "keep one document in a file"});
     }
-    if (documents.empty() || documents[0].IsNull()) {
-      throw ConfigError(start, "YAML", {"there is nothing in it", "give at least one key"});
-    }
-    yaml.root = documents[0];
+    if (!documents.empty()) yaml.root = documents[0];
   } catch (const YAML::Exception& error) {
     Position place = start;
     if (!error.mark.is_null()) {
@@ -90,7 +95,7 @@ YamlText ParseYaml(const std::string& text, const Position& start) {
           error.mark.line == 0 ? start.column + error.mark.column : error.mark.column + 1;
     }
     throw ConfigError(
-        place, "YAML",
+        place, key,
         {"cannot be parsed: " + OneLine(error.msg), "complete or correct the YAML up to here"});
   }
   return yaml;

@@ -31,6 +31,9 @@ std::string ReadText(const std::string& path);
 YamlText ReadYaml(const std::string& path);
 YamlText ParseYaml(const std::string& text, const Position& start);
 
+// The YAML of the value of `key`, which may be null. Throws ConfigError about that key.
+YamlText ParseYamlOf(const std::string& key, const std::string& text, const Position& start);
+
 struct MapItem {
   std::string key;
   YAML::Node key_node;

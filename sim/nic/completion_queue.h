@@ -26,7 +26,7 @@ struct CompletionQueue {
   CqConfig config;
   uint32_t producer = 0;  // CQEs written so far, modulo 2^32
   uint32_t consumer = 0;  // as far as the record is known
-  bool failed = false;    // overrun
+  bool failed = false;    // overrun, or the ring or its record is not there
   Arm arm = Arm::kNone;
   uint32_t last_solicited = 0;    // producer after the last solicited CQE
   uint32_t last_notified = 0;     // producer at the last event: CQC.last_notified_index

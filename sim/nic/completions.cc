@@ -33,22 +33,29 @@ bool Rnic::HasRoom(uint32_t qpn, CompletionQueue& cq) {
   return cq.producer - cq.consumer < cq.config.entries;
 }
 
-// Writes the next entry, which is free.
-void Rnic::PutCqe(uint32_t qpn, CompletionQueue& cq, abi::Cqe& cqe, abi::CqeOpcode opcode,
+// Software hears of it by the event alone: nothing more is written.
+void Rnic::FailCq(CompletionQueue& cq) {
+  cq.failed = true;
+  events_.push_back({EventKind::kCqError, cq.cqn});
+}
+
+// Writes the next entry, which is free. False if it is not there.
+bool Rnic::PutCqe(uint32_t qpn, CompletionQueue& cq, abi::Cqe& cqe, abi::CqeOpcode opcode,
                   uint8_t flags) {
   const uint32_t count = cq.config.entries, bytes = cq.config.entry_bytes;
   const uint8_t owner = (cq.producer & count) != 0 ? 1 : 0;
   cqe.op_own = static_cast<uint8_t>((static_cast<uint8_t>(opcode) << 4) | flags | owner);
   const uint64_t slot = cq.config.collapsed ? 0 : cq.producer & (count - 1);
-  ++cq.producer;
-  ++counters_.cqes;
   const uint64_t entry = cq.config.ring + slot * bytes;
   const uint32_t padding = bytes - abi::kCqeBytes;
   if (cq.config.padded && padding != 0) {
     constexpr uint8_t kZeros[abi::kCqeBytes] = {};
-    dma_.Write(qpn, entry, kZeros, padding);
+    if (!dma_.Write(qpn, entry, kZeros, padding)) return false;
   }
-  dma_.WriteCqe(qpn, entry + padding, &cqe);
+  if (!dma_.WriteCqe(qpn, entry + padding, &cqe)) return false;
+  ++cq.producer;
+  ++counters_.cqes;
+  return true;
 }
 
 // False if the CQ cannot take it: the QP is to enter ERR.
@@ -56,14 +63,16 @@ bool Rnic::WriteCqe(QpContext& qp, CompletionQueue& cq, abi::Cqe& cqe, abi::CqeO
                     bool solicited) {
   if (cq.failed) return false;
   if (!HasRoom(qp.qpn, cq)) {
-    cq.failed = true;
     ++counters_.cq_overruns;
-    events_.push_back({EventKind::kCqError, cq.cqn});
+    FailCq(cq);
     return false;
   }
   const bool error = opcode >= abi::CqeOpcode::kRequesterError;
   cqe.srqn_uidx = abi::Swap32(UserIndex(qp));
-  PutCqe(qp.qpn, cq, cqe, opcode, solicited && !error ? kSolicitedBit : 0);
+  if (!PutCqe(qp.qpn, cq, cqe, opcode, solicited && !error ? kSolicitedBit : 0)) {
+    FailCq(cq);
+    return false;
+  }
   if (solicited) cq.last_solicited = cq.producer;
   if (cq.arm != Arm::kNone) Notify(cq, solicited);
   if (!cq.waiters.empty()) {
@@ -155,8 +164,11 @@ void Rnic::RingArm(uint64_t value) {
 void Rnic::RefreshArm(uint32_t cqn) {
   CompletionQueue* cq = FindCq(cqn);
   uint32_t word = 0;
-  if (cq == nullptr || cq->config.record == 0) return;
-  if (!dma_.ReadRecord(0, cq->config.record + kRecordArm, &word)) return;
+  if (cq == nullptr || cq->config.record == 0 || cq->failed) return;
+  if (!dma_.ReadRecord(0, cq->config.record + kRecordArm, &word)) {
+    FailCq(*cq);
+    return;
+  }
   RingArm((uint64_t{abi::Swap32(cqn)} << 32) | word);
 }
 

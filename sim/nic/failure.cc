@@ -44,6 +44,12 @@ void Rnic::EnterError(QpContext& qp) {
   if (qp.config.srq != 0) events_.push_back({EventKind::kLastWqeReached, qp.qpn});
 }
 
+// A queue of its own, or its record, is not there: no WQE can be told of it.
+void Rnic::FailQp(QpContext& qp) {
+  EnterError(qp);
+  events_.push_back({EventKind::kQpFatal, qp.qpn});
+}
+
 // One CQE for each WQE up to `producer`, signalled or not, in order.
 void Rnic::FlushSends(QpContext& qp, uint64_t producer, uint8_t head_vendor) {
   Requester& r = qp.requester;
@@ -96,7 +102,7 @@ void Rnic::FlushReceives(QpContext& qp) {
   }
   if (qp.receives != &qp.rq) return;
   ReceiveWqe wqe;
-  while (qp.rq.Take(dma_, qp.qpn, &wqe)) {
+  while (qp.rq.Take(dma_, qp.qpn, &wqe) == Receives::kTaken) {
     WriteReceiveError(qp, wqe.index, abi::Syndrome::kFlushed, vendor::kFlush);
   }
 }

@@ -42,7 +42,8 @@ QpContext* Rnic::RingDoorbell(uint64_t value) {
   return qp->state == State::kReadyToSend ? qp : nullptr;
 }
 
-// The producer that the record names, if it is at or ahead of what is fetched.
+// The producer that the record names, if it is at or ahead of what is fetched. False if there is no
+// record.
 bool Rnic::ReadCounter(QpContext& qp, uint64_t* producer) {
   Requester& r = qp.requester;
   uint32_t word = 0;
@@ -52,8 +53,7 @@ bool Rnic::ReadCounter(QpContext& qp, uint64_t* producer) {
   const uint16_t counter = static_cast<uint16_t>(abi::Swap32(word));
   const uint64_t oldest = r.head == r.tail ? r.fetched : IndexOf(qp, r.window.At(r.head));
   const uint16_t ahead = static_cast<uint16_t>(counter - static_cast<uint16_t>(oldest));
-  if (ahead > abi::kMaxDepthWqebbs) return false;
-  *producer = oldest + ahead;
+  if (ahead <= abi::kMaxDepthWqebbs) *producer = oldest + ahead;
   return true;
 }
 
@@ -62,8 +62,11 @@ bool Rnic::RefreshFromRecord(QpContext& qp) {
   uint64_t producer = 0;
   const bool sends = qp.state == State::kReadyToSend || qp.state == State::kSendQueueDrain;
   const bool flushes = qp.state == State::kError || qp.state == State::kSendQueueError;
-  if (qp.config.sq_wqebbs != 0 && (sends || flushes) && ReadCounter(qp, &producer) &&
-      producer > r.producer) {
+  if (qp.config.sq_wqebbs != 0 && (sends || flushes) && !ReadCounter(qp, &producer) && sends) {
+    FailQp(qp);
+    return false;
+  }
+  if (producer > r.producer) {
     r.producer = producer;
     if (r.producer - r.fetched > qp.config.sq_wqebbs) ++counters_.ring_overruns;
   }

@@ -70,6 +70,7 @@ struct PendingResponse {
   bool atomic = false;
   bool replay = false;  // of one that was executed before
   bool started = false;
+  bool lost = false;  // its bytes could not be read when they were to be saved
   uint64_t original = 0;
   // The bytes still to come, where a later request was about to change them.
   std::vector<uint8_t> saved;
@@ -97,6 +98,7 @@ enum class MessageKind : uint8_t { kNone, kSend, kWrite };
 struct Responder {
   uint32_t expected = 0;  // PSN
   uint32_t msn = 0;
+  uint32_t nak_psn = 0;                      // the request that a NAK refuses
   Trailing trailing = Trailing::kNone;       // what goes out behind all pending responses
   uint8_t syndrome = 0;                      // of a NAK
   bool nak_sent = false;                     // nothing more is said until the expected one comes

@@ -4,6 +4,17 @@
 #include "sim/nic/syndromes.h"
 
 namespace ringpost::sim {
+namespace {
+
+// Of the request that is expected. Nothing more is said until it comes.
+void SayNak(Responder& r, uint8_t syndrome) {
+  r.trailing = Trailing::kNak;
+  r.syndrome = syndrome;
+  r.nak_psn = r.expected;
+  r.nak_sent = true;
+}
+
+}  // namespace
 
 Facts Rnic::Receive(const wire::Packet& packet, const Address& from) {
   Facts facts;
@@ -117,10 +128,7 @@ bool Rnic::InOrder(QpContext& qp, Responder& r, const wire::Packet& packet) {
   }
   if (distance > 0) {
     ++counters_.out_of_order;
-    if (r.nak_sent) return false;
-    r.nak_sent = true;
-    r.trailing = Trailing::kNak;
-    r.syndrome = aeth::kSequenceError;
+    if (!r.nak_sent) SayNak(r, aeth::kSequenceError);
     return false;
   }
   ++counters_.duplicates;
@@ -146,9 +154,7 @@ void Rnic::Refuse(QpContext& qp, Responder& r, const Refusal& refusal) {
     if (failed_receive) EnterError(qp);
     return;
   }
-  r.trailing = Trailing::kNak;
-  r.syndrome = refusal.nak;
-  r.nak_sent = true;
+  SayNak(r, refusal.nak);
   // A DCT outlives what one of its DCIs did.
   if (qp.type == QpType::kDct) return;
   EnterError(qp);
@@ -157,18 +163,30 @@ void Rnic::Refuse(QpContext& qp, Responder& r, const Refusal& refusal) {
        qp.qpn});
 }
 
-// A receive WQE for the message; where none is posted the requester is told to come back.
+// A receive WQE for the message; where none is posted the requester is told to come back. A QP
+// whose receive queue cannot be read has none, however often it comes.
 bool Rnic::TakeReceive(QpContext& qp, Responder& r) {
   if (r.receive.taken) return true;
-  if (qp.receives != nullptr && qp.receives->Take(dma_, qp.qpn, &r.receive)) {
+  const Receives found =
+      qp.receives == nullptr ? Receives::kNone : qp.receives->Take(dma_, qp.qpn, &r.receive);
+  if (found == Receives::kTaken) {
     ++counters_.receive_wqes;
     if (qp.config.srq != 0) CheckSrqLimit(qp.config.srq);
     return true;
   }
-  if (qp.type == QpType::kRc || qp.type == QpType::kDct) {
-    r.trailing = Trailing::kNak;
-    r.syndrome = static_cast<uint8_t>(aeth::kRnrNak | (qp.attributes.min_rnr_timer & 0x1f));
-    r.nak_sent = true;
+  const bool answers = qp.type == QpType::kRc || qp.type == QpType::kDct;
+  if (found == Receives::kUnreadable) {
+    if (answers) {
+      Refuse(qp, r, {aeth::kRemoteOperation});
+    } else {
+      ++counters_.packets_dropped;
+    }
+    // A DCT has no errors of its own: its sources hear of it.
+    if (qp.type != QpType::kDct) FailQp(qp);
+    return false;
+  }
+  if (answers) {
+    SayNak(r, static_cast<uint8_t>(aeth::kRnrNak | (qp.attributes.min_rnr_timer & 0x1f)));
   } else {
     ++counters_.packets_dropped;
   }
@@ -218,13 +236,12 @@ bool Rnic::NextResponse(QpContext& qp, wire::Packet& packet, const Address** to)
   packet.migrated = true;
   packet.solicited = packet.ack_request = packet.fecn = packet.becn = false;
   packet.msn = r->msn;
-  if (r->rd != nullptr && r->rd->count != 0) {
-    BuildRdResponse(qp, *r, packet);
-  } else {
+  const bool data = r->rd != nullptr && r->rd->count != 0 && BuildRdResponse(qp, *r, packet);
+  if (!data) {
     packet.opcode = wire::OnService(wire::Opcode::kRcAck, qp.service);
     packet.payload.clear();
     const bool ack = r->trailing == Trailing::kAck;
-    packet.psn = ack ? PsnAfter(r->expected, kPsnMask) : r->expected;
+    packet.psn = ack ? PsnAfter(r->expected, kPsnMask) : r->nak_psn;
     packet.syndrome = ack ? aeth::kAckNoCredits : r->syndrome;
     r->trailing = Trailing::kNone;
     const bool rnr = !ack && (packet.syndrome & aeth::kKindMask) == aeth::kRnrNak;

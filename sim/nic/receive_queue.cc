@@ -36,31 +36,31 @@ bool ReceiveQueue::Refresh(Dma& dma, uint32_t qpn) {
   if (!dma.ReadRecord(qpn, config_.record, &word)) return false;
   const uint32_t posted = abi::Swap32(word) & 0xffff;
   // A count that is behind, or further ahead than the ring is long, cannot be meant.
-  if (((posted - taken_) & 0xffff) > config_.wqes) return false;
-  posted_ = posted;
+  if (((posted - taken_) & 0xffff) <= config_.wqes) posted_ = posted;
   return true;
 }
 
-bool ReceiveQueue::Take(Dma& dma, uint32_t qpn, ReceiveWqe* wqe) {
-  if (!Exists()) return false;
-  if (Available() == 0 && (!Refresh(dma, qpn) || Available() == 0)) return false;
+Receives ReceiveQueue::Take(Dma& dma, uint32_t qpn, ReceiveWqe* wqe) {
+  if (!Exists()) return Receives::kNone;
+  if (Available() == 0 && !Refresh(dma, qpn)) return Receives::kUnreadable;
+  if (Available() == 0) return Receives::kNone;
   const uint32_t index = (config_.linked ? next_ : taken_) & (config_.wqes - 1);
   List list;
-  if (!Load(dma, qpn, index, &list)) return false;
+  if (!Load(dma, qpn, index, &list)) return Receives::kUnreadable;
   dma.Consume(qpn, Purpose::kReceiveWqe, index, config_.ring + uint64_t{index} * config_.stride,
               list.used_bytes);
   next_ = list.next;
   taken_ = (taken_ + 1) & 0xffff;
   *wqe = {static_cast<uint16_t>(config_.linked ? index : (taken_ - 1) & 0xffff), true};
-  return true;
+  return Receives::kTaken;
 }
 
-uint64_t ReceiveQueue::Capacity(Dma& dma, uint32_t qpn, const ReceiveWqe& wqe) const {
+Scatter ReceiveQueue::Holds(Dma& dma, uint32_t qpn, const ReceiveWqe& wqe, uint64_t bytes) const {
   List list;
-  if (!Load(dma, qpn, wqe.index & (config_.wqes - 1), &list)) return 0;
-  uint64_t bytes = 0;
-  for (uint32_t i = 0; i < list.count; ++i) bytes += list.entries[i].bytes;
-  return bytes;
+  if (!Load(dma, qpn, wqe.index & (config_.wqes - 1), &list)) return Scatter::kProtection;
+  uint64_t held = 0;
+  for (uint32_t i = 0; i < list.count; ++i) held += list.entries[i].bytes;
+  return bytes <= held ? Scatter::kOk : Scatter::kTooLong;
 }
 
 Scatter ReceiveQueue::Place(Dma& dma, uint32_t qpn, const Protection& keys, uint32_t pd,

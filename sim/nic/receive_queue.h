@@ -25,6 +25,9 @@ struct ReceiveWqe {
   bool taken = false;
 };
 
+// kUnreadable: the ring or its record is not there.
+enum class Receives : uint8_t { kTaken, kNone, kUnreadable };
+
 enum class Scatter : uint8_t { kOk, kTooLong, kProtection };
 
 class ReceiveQueue {
@@ -37,15 +40,16 @@ class ReceiveQueue {
   bool Exists() const { return config_.wqes != 0; }
   void Reset() { taken_ = posted_ = next_ = 0; }
 
-  // Reads how many are posted. False if that cannot be meant.
+  // Reads how many are posted; a count that cannot be meant changes nothing. False if it cannot be
+  // read.
   bool Refresh(Dma& dma, uint32_t qpn);
   // Takes the next posted WQE on behalf of QP `qpn`.
-  bool Take(Dma& dma, uint32_t qpn, ReceiveWqe* wqe);
+  Receives Take(Dma& dma, uint32_t qpn, ReceiveWqe* wqe);
   // Places `bytes` of a message at `offset` of the WQE's list.
   Scatter Place(Dma& dma, uint32_t qpn, const Protection& keys, uint32_t pd, const ReceiveWqe& wqe,
                 uint64_t offset, const uint8_t* data, uint64_t bytes) const;
-  // How much the WQE's list holds.
-  uint64_t Capacity(Dma& dma, uint32_t qpn, const ReceiveWqe& wqe) const;
+  // Whether the WQE's list holds so much.
+  Scatter Holds(Dma& dma, uint32_t qpn, const ReceiveWqe& wqe, uint64_t bytes) const;
   // Posted and not taken, as far as it is known.
   uint32_t Taken() const { return taken_; }  // 16 bits
   uint32_t Available() const { return (posted_ - taken_) & 0xffff; }

@@ -62,6 +62,15 @@ Sent BlockedBy(Blocked why) {
   return sent;
 }
 
+// Whether the WQE behind this one waits for it, or comes behind it without a packet that could ask:
+// what is done or has failed here, and a DCI's next target.
+bool NextNeedsAnswer(QpContext& qp) {
+  SendWindow& window = qp.requester.window;
+  const uint32_t here = qp.requester.send, next = here + 1;
+  if (next == qp.requester.tail || window.At(next).Is(kWqeLocal | kWqeFailed)) return true;
+  return qp.type == QpType::kDci && window.TargetOf(here).stream != window.TargetOf(next).stream;
+}
+
 }  // namespace
 
 Sent Rnic::NextPacket(QpContext& qp, wire::Packet& packet) {
@@ -312,15 +321,6 @@ bool Rnic::BuildRequest(QpContext& qp, SendWqe& wqe, uint32_t offset, wire::Pack
   if (first && wqe.packets > 1 && !CheckLocal(qp, wqe, 0)) return false;
   const uint32_t bytes = last ? wqe.bytes - static_cast<uint32_t>(done) : qp.mtu;
   return Gather(qp, wqe, static_cast<uint32_t>(done), bytes, packet);
-}
-
-// Whether the WQE behind this one waits for it, or comes behind it without a packet that could ask:
-// what is done or has failed here, and a DCI's next target.
-bool Rnic::NextNeedsAnswer(QpContext& qp) {
-  SendWindow& window = qp.requester.window;
-  const uint32_t here = qp.requester.send, next = here + 1;
-  if (next == qp.requester.tail || window.At(next).Is(kWqeLocal | kWqeFailed)) return true;
-  return qp.type == QpType::kDci && window.TargetOf(here).stream != window.TargetOf(next).stream;
 }
 
 // Whether this packet asks for an acknowledgement: so that a signalled WQE completes, so that the

@@ -134,8 +134,8 @@ void Rnic::ReceiveDatagram(QpContext& qp, const wire::Packet& packet, const Addr
     std::memcpy(route + 8, from.gid.data(), from.gid.size());
   }
   const ReceiveQueue& queue = *qp.receives;
-  Scatter result = Scatter::kTooLong;
-  if (queue.Capacity(dma_, qp.qpn, r.receive) >= kGlobalRouteBytes + uint64_t{bytes}) {
+  Scatter result = queue.Holds(dma_, qp.qpn, r.receive, kGlobalRouteBytes + uint64_t{bytes});
+  if (result == Scatter::kOk) {
     result = queue.Place(dma_, qp.qpn, protection_, qp.pd, r.receive, 0, route, sizeof(route));
   }
   if (result == Scatter::kOk) {

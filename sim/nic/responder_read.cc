@@ -19,6 +19,7 @@ PendingResponse& Append(RdResponses& rd) {
   pending.started = false;
   pending.atomic = false;
   pending.replay = false;
+  pending.lost = false;
   pending.saved.clear();
   pending.saved_offset = 0;
   return pending;
@@ -41,6 +42,20 @@ uint64_t NextOf(const void* packet, uint64_t old) {
 
 uint32_t PacketsOf(uint32_t bytes, uint32_t mtu) {
   return bytes <= mtu ? 1 : (bytes + mtu - 1) / mtu;
+}
+
+// The next `bytes` of a READ, as they were when it was executed.
+bool NextBytes(Dma& dma, uint32_t qpn, PendingResponse& pending, uint32_t bytes, uint8_t* out) {
+  if (pending.lost) return false;
+  if (!pending.saved.empty()) {
+    std::copy_n(pending.saved.data() + pending.saved_offset, bytes, out);
+    pending.saved_offset += bytes;
+    return true;
+  }
+  if (bytes == 0) return true;
+  if (!dma.Read(qpn, pending.address, out, bytes)) return false;
+  dma.Consume(qpn, Purpose::kPayload, 0, pending.address, bytes);
+  return true;
 }
 
 }  // namespace
@@ -164,13 +179,16 @@ void Rnic::SaveBeforeWrite(QpContext& qp, Responder& r, uint64_t address, uint64
     pending.saved_offset = 0;
     if (!dma_.Read(qp.qpn, pending.address, pending.saved.data(), pending.bytes)) {
       pending.saved.clear();
+      pending.lost = true;
       continue;
     }
     dma_.Consume(qp.qpn, Purpose::kPayload, 0, pending.address, pending.bytes);
   }
 }
 
-void Rnic::BuildRdResponse(QpContext& qp, Responder& r, wire::Packet& packet) {
+// False where the READ cannot be answered, as its memory has gone under the key: it is refused, and
+// with it all that wait behind it.
+bool Rnic::BuildRdResponse(QpContext& qp, Responder& r, wire::Packet& packet) {
   using enum wire::Opcode;
   RdResponses& rd = *r.rd;
   PendingResponse& pending = rd.At(0);
@@ -188,15 +206,12 @@ void Rnic::BuildRdResponse(QpContext& qp, Responder& r, wire::Packet& packet) {
     packet.opcode = wire::OnService(opcode, qp.service);
     const uint32_t bytes = last ? pending.bytes : qp.mtu;
     packet.payload.resize(bytes, boost::container::default_init);
-    if (!pending.saved.empty()) {
-      std::copy_n(pending.saved.data() + pending.saved_offset, bytes, packet.payload.data());
-      pending.saved_offset += bytes;
-    } else if (bytes != 0) {
-      if (!dma_.Read(qp.qpn, pending.address, packet.payload.data(), bytes)) {
-        // The memory has gone under the key: what the wire carries is not defined.
-        std::fill_n(packet.payload.data(), bytes, uint8_t{0});
-      }
-      dma_.Consume(qp.qpn, Purpose::kPayload, 0, pending.address, bytes);
+    if (!NextBytes(dma_, qp.qpn, pending, bytes, packet.payload.data())) {
+      rd.count = 0;
+      Refuse(qp, r, {aeth::kRemoteAccess});
+      // Requests behind it have been executed; the requester has to hear of this one.
+      r.nak_psn = packet.psn;
+      return false;
     }
     counters_.payload_bytes_sent += bytes;
     pending.address += bytes;
@@ -208,6 +223,7 @@ void Rnic::BuildRdResponse(QpContext& qp, Responder& r, wire::Packet& packet) {
     rd.first = (rd.first + 1) % RdResponses::kDepth;
     --rd.count;
   }
+  return true;
 }
 
 }  // namespace ringpost::sim

@@ -126,7 +126,6 @@ class Rnic {
            static_cast<uint16_t>(static_cast<uint16_t>(qp.requester.fetched) - wqe.index);
   }
   bool AskAgain(QpContext& qp);
-  static bool NextNeedsAnswer(QpContext& qp);
   bool Asks(QpContext& qp, const SendWqe& wqe, bool last);
   void ArmAck(QpContext& qp, TimerRequest* timer);
   // requester_ack.cc
@@ -141,6 +140,7 @@ class Rnic {
   // failure.cc
   void Fail(QpContext& qp, abi::Syndrome syndrome, uint8_t vendor);
   void EnterError(QpContext& qp);
+  void FailQp(QpContext& qp);
   uint64_t ProducerInError(QpContext& qp);
   void FlushSends(QpContext& qp, uint64_t producer, uint8_t head_vendor);
   void FlushReceives(QpContext& qp);
@@ -170,7 +170,7 @@ class Rnic {
   bool HasRoomForRd(QpContext& qp, Responder& r);
   void Replay(QpContext& qp, Responder& r, const wire::Packet& packet);
   void SaveBeforeWrite(QpContext& qp, Responder& r, uint64_t address, uint64_t bytes);
-  void BuildRdResponse(QpContext& qp, Responder& r, wire::Packet& packet);
+  bool BuildRdResponse(QpContext& qp, Responder& r, wire::Packet& packet);
   // completions.cc
   void FinishMessage(QpContext& qp, Responder& r, const wire::Packet& packet, const Address& from);
   bool CompleteSend(QpContext& qp, const SendWqe& wqe);
@@ -180,8 +180,9 @@ class Rnic {
   bool WriteCqe(QpContext& qp, CompletionQueue& cq, abi::Cqe& cqe, abi::CqeOpcode opcode,
                 bool solicited);
   bool HasRoom(uint32_t qpn, CompletionQueue& cq);
-  void PutCqe(uint32_t qpn, CompletionQueue& cq, abi::Cqe& cqe, abi::CqeOpcode opcode,
+  bool PutCqe(uint32_t qpn, CompletionQueue& cq, abi::Cqe& cqe, abi::CqeOpcode opcode,
               uint8_t flags);
+  void FailCq(CompletionQueue& cq);
   void Notify(CompletionQueue& cq, bool solicited);
 
   RnicConfig config_;

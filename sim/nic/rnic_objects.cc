@@ -200,7 +200,10 @@ std::string Rnic::ResizeCq(uint32_t cqn, uint64_t ring, uint32_t entries) {
     return "CQ " + std::to_string(cqn) + " has more entries than that";
   }
   abi::Cqe last{};
-  PutCqe(cq->cqn, *cq, last, abi::CqeOpcode::kResize, 0);
+  if (!PutCqe(cq->cqn, *cq, last, abi::CqeOpcode::kResize, 0)) {
+    FailCq(*cq);
+    return "CQ " + std::to_string(cqn) + " has a ring that cannot be written";
+  }
   cq->config.ring = ring;
   cq->config.entries = entries;
   return {};

@@ -150,7 +150,12 @@ void NicNode::Respond(Lane& lane, Time at) {
     }
     PacketItem& item = fabric_.packets.Take();
     const Address* to = nullptr;
-    if (!nic_.NextResponse(*lane.qp, item.packet, &to)) {
+    // A READ that cannot be answered takes its QP to ERR, with CQEs of now.
+    dma_time_ = now;
+    const bool more = nic_.NextResponse(*lane.qp, item.packet, &to);
+    if (nic_.HasEvents()) [[unlikely]]
+      OnFunctionEvents();
+    if (!more) {
       fabric_.packets.Give(item);
       lane.reads.clear();
       return;

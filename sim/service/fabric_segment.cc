@@ -44,17 +44,24 @@ std::string WhyNoDevice(const DeviceInfo& device) {
   return "";
 }
 
-std::string UserName() { return std::to_string(geteuid()); }
-
 }  // namespace
 
 std::string FabricSegment::PathOf(const std::string& name) {
-  return "/dev/shm/ringpost-" + (name.empty() ? UserName() : name);
+  return "/dev/shm/ringpost-" + (name.empty() ? NameOfUser() : name);
 }
+
+std::string FabricSegment::NameOfUser(uint64_t pid_namespace) {
+  constexpr uint64_t kOfTheMachine = 0xeffffffc;  // PROC_PID_INIT_INO of the kernel
+  const std::string user = std::to_string(geteuid());
+  const bool container = pid_namespace != 0 && pid_namespace != kOfTheMachine;
+  return container ? user + "-" + std::to_string(pid_namespace) : user;
+}
+
+std::string FabricSegment::NameOfUser() { return NameOfUser(PidNamespace()); }
 
 Result<std::unique_ptr<FabricSegment>> FabricSegment::Open(const FabricSpec& spec) {
   std::unique_ptr<FabricSegment> fabric(new FabricSegment(spec));
-  if (fabric->spec_.name.empty()) fabric->spec_.name = UserName();
+  if (fabric->spec_.name.empty()) fabric->spec_.name = NameOfUser();
   if (!IsName(fabric->spec_.name)) {
     return Error{"fabric.name has 1 to 100 letters, digits, '.', '_' and '-'"};
   }

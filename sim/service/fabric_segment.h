@@ -32,7 +32,7 @@ namespace ringpost::sim::service {
 enum class Polling : uint8_t { kSpin, kSleep };
 
 struct FabricSpec {
-  std::string name;               // empty: the user's id. Letters, digits, '.', '_' and '-'
+  std::string name;               // empty: the user's. Letters, digits, '.', '_' and '-'
   uint32_t ring_cells = 1 << 14;  // of 64 bytes, in each receive ring; a power of two
   std::chrono::milliseconds lock_deadline{10'000};
 };
@@ -43,6 +43,11 @@ class FabricSegment {
   // The same for NICs of one process, without a name.
   static Result<std::unique_ptr<FabricSegment>> InProcess(uint32_t ring_cells);
   static std::string PathOf(const std::string& name);
+  // The user's id; within a container also its number, as pids mean nothing outside it, so that the
+  // programs of two containers with one /dev/shm never meet by default.
+  static std::string NameOfUser(uint64_t pid_namespace);
+  static std::string NameOfUser();
+  const std::string& FabricName() const { return spec_.name; }
 
   FabricSegment(const FabricSegment&) = delete;
   FabricSegment& operator=(const FabricSegment&) = delete;

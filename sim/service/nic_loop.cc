@@ -208,7 +208,9 @@ bool NicLoop::AnswerSome() {
 bool NicLoop::AnswerBurst(Lane& lane) {
   for (uint32_t i = 0; i < kBurst; ++i) {
     const sim::Address* to = nullptr;
-    if (!nic_.NextResponse(*lane.qp, packet_, &to)) return false;
+    const bool more = nic_.NextResponse(*lane.qp, packet_, &to);
+    TakeEvents();
+    if (!more) return false;
     if (!Launch(lane, *to, 0, true)) return true;
   }
   return true;

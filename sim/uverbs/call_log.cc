@@ -32,6 +32,7 @@ std::string Outcome(const char* name, int error) {
 }  // namespace
 
 bool On() { return File().On(); }
+std::string WhyNot() { return File().WhyNot(); }
 
 void Open(const char* path, int file) {
   if (On()) Line(fmt::format("open {} = {}", path, file));

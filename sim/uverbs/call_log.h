@@ -10,6 +10,8 @@
 namespace ringpost::sim::uverbs::call_log {
 
 bool On();
+// Why no line can be written, in one line; empty where one can be.
+std::string WhyNot();
 void Open(const char* path, int file);
 void Close(int file);
 void Map(int file, uint64_t offset, const void* address);

@@ -34,6 +34,7 @@ constexpr const char* kOwned[] = {"/dev/infiniband", "/sys/class/infiniband",
                                   "/sys/class/infiniband_verbs"};
 constexpr const char* kShared[] = {"/sys/"};
 constexpr int kFastFiles = 1 << 16;
+constexpr char kWriteAbi[] = "write";
 
 bool StartsWith(const char* text, const char* prefix) {
   return std::strncmp(text, prefix, std::strlen(prefix)) == 0;
@@ -194,9 +195,18 @@ State* Start(const char* root) {
     std::fprintf(stderr, "ringpost: no virtual devices: %s\n", settings.Message().c_str());
     return nullptr;
   }
-  const char* abi = std::getenv(kAbiVariable);
-  const bool methods = abi == nullptr || std::strcmp(abi, "write") != 0;
-  return new State(root, std::move(settings.Value()), methods);
+  const char* set = std::getenv(kAbiVariable);
+  const std::string abi = set == nullptr ? "" : set;
+  const std::string wrong =
+      abi.empty() || abi == kWriteAbi
+          ? call_log::WhyNot()
+          : std::string(kAbiVariable) + ": '" + abi + "' is not known; use write, or unset it";
+  if (!wrong.empty()) {
+    std::fprintf(stderr, "ringpost: no virtual devices: %s\n", wrong.c_str());
+    // Not null: the program must not get the machine's own devices instead.
+    settings.Value().devices.clear();
+  }
+  return new State(root, std::move(settings.Value()), abi != kWriteAbi);
 }
 
 State* Get() {

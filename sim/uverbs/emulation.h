@@ -15,7 +15,8 @@
 namespace ringpost::sim::uverbs::emulation {
 
 inline constexpr const char kRootVariable[] = "RINGPOST_UVERBS_ROOT";
-// "write": the methods of the core answer ENOTTY, as before kernel 4.17.
+// "write": the methods of the core answer ENOTTY, as before kernel 4.17. With any other word, and
+// with a log that cannot be written, one line says so and no device can be opened.
 inline constexpr const char kAbiVariable[] = "RINGPOST_UVERBS_ABI";
 
 // Whether there are virtual devices at all.

@@ -90,6 +90,14 @@ Result<std::vector<PlannedFailure>> FailOnce::Parse(const std::string& text,
                    "'; write a name as RINGPOST_UVERBS_LOG has it, such as " +
                    Closest(failure->name, known)};
     }
+    const bool again = std::any_of(plan.begin(), plan.end(), [&](const PlannedFailure& other) {
+      return other.name == failure->name && other.ordinal == failure->ordinal;
+    });
+    if (again) {
+      return Error{std::string(kVariable) + ": '" + one +
+                   "' plans a command that is planned before it; leave one out, or number it as in "
+                   "COMMAND#2"};
+    }
     plan.push_back(*failure);
     at = end + 1;
   }

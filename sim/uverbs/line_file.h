@@ -16,11 +16,16 @@ class LineFile {
   explicit LineFile(const char* variable);
   // Whether there is such a variable.
   bool On() const { return !path_.empty(); }
+  // Why nothing can be appended, in one line; empty where it can be, or is off.
+  std::string WhyNot() const;
   // By one write, so that lines of several processes stay whole. A line that cannot be written is
   // lost.
   void Append(const std::string& line) const;
 
  private:
+  int Open() const;
+
+  std::string variable_;
   std::string path_;
 };
 

@@ -115,6 +115,12 @@ class Compare(unittest.TestCase):
         self.assert_refused("cut.json", r"3:\d+: JSON: [^;\n]+")
         self.write("empty.json", "")
         self.assert_refused("empty.json", r"1:1: file: [^;\n]+")
+        self.write("deep.json", '{"a":\n' + "[" * 200_000 + "]" * 200_000 + "}")
+        self.assert_refused("deep.json", r"2:32: JSON: has more levels than a result")
+        for number in ("1e999", "-1e400"):
+            self.write("large.json", f'{{"version": "0.1.0",\n  "seed": {number}}}')
+            self.assert_refused("large.json", rf"2:11: JSON: {number} is a number that is too "
+                                              "large")
         self.write("list.json", [1])
         self.assert_refused("list.json", r"1:1: source: is missing")
         for key in ("version", "source", "config_hash", "seed", "metrics", "config", "platform"):

@@ -81,6 +81,63 @@ class Mistakes(unittest.TestCase):
         self.assertRegex(run.stderr, r"\A[^\n]*--json: [^;\n]+; [^\n]+\n\Z")
         self.assertFalse(os.path.exists(missing))
 
+    def one_line(self, status, *arguments):
+        run = ringpost(*arguments)
+        self.assertEqual((run.returncode, run.stdout), (status, ""), run.stderr)
+        self.assertRegex(run.stderr, r"\A[^\n]+\n\Z")
+        return run.stderr[:-1]
+
+    def test_control_characters_of_the_input_reach_no_terminal(self):
+        path = self.write("seed: 1\n")
+        for text in ("\x1b[31mred", "a\tb", "a\rb", "a\x7fb", "a\u009b31m"):
+            for arguments in (("run", path, f"--set=seed={text}"), ("run", path, f"--{text}"),
+                              ("run", path + text), ("run", path, f"--set={text}"),
+                              ("compare", path + text, path), ("doctor", "--backend", text)):
+                said = self.one_line(2, *arguments)
+                self.assertTrue(all(c >= " " and not "\x7f" <= c <= "\x9f" for c in said), said)
+        self.assertIn(r"'a\tb'", self.one_line(2, "run", path, "--set=seed=a\tb"))
+
+    def test_a_mistake_of_usage_is_one_line_that_names_the_help(self):
+        for arguments, remedy in ((("run",), "see ringpost run --help"),
+                                  (("run", "x", "--bogus"), "see ringpost run --help"),
+                                  (("bogus",), "see ringpost --help"),
+                                  (("compare", "a"), "see ringpost compare --help")):
+            self.assertTrue(self.one_line(2, *arguments).endswith("; " + remedy), arguments)
+
+    def test_a_value_that_is_null_names_its_key(self):
+        path = self.write("seed: 1\n")
+        for value in ("null", "~", ""):
+            said = self.one_line(2, "run", path, f"--set=workload.payload={value}")
+            self.assertRegex(said, r"\A--set:1:18: workload\.payload: has no value; give ")
+
+    def test_a_number_that_is_too_large_is_told_the_largest(self):
+        path = self.write("seed: 1\n")
+        for key, most in (("workload.operations", "1 to 1000000000000"),
+                          ("workload.warm_up", "0 to 1000000000000"),
+                          ("seed", "at most 10000000000000000000")):
+            for value in ("18446744073709551615", "9" * 30):
+                said = self.one_line(2, "run", path, f"--set={key}={value}")
+                self.assertIn(f"{key}: {value} is too large; give ", said)
+                self.assertTrue(said.endswith(most), said)
+
+    def test_a_pair_that_is_not_built_is_refused_by_run_and_by_config(self):
+        path = self.write("transport: {publication: batched, ordering: threadfence}\n")
+        for command in ("run", "config"):
+            said = self.one_line(2, command, path)
+            self.assertIn(f"{path}:1:45: transport.ordering: batched with threadfence is not", said)
+
+    def test_no_output_replaces_what_the_run_reads_or_another_output(self):
+        path = self.write("workload: {operations: 1000000000000}\n")
+        link = os.path.join(self.folder, "link.json")
+        os.symlink(path, link)
+        for option in ("--json", "--trace", "--pcap"):
+            for name in (path, link, os.path.join(self.folder, ".", "mistake.yaml")):
+                self.assertIn(f"{option}: '{name}' is a file that this run reads",
+                              self.one_line(2, "run", path, option, name))
+        new = os.path.join(self.folder, "new.json")
+        self.assertIn("--trace: ", self.one_line(2, "run", path, "--json", new, "--trace", new))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["link.json", "mistake.yaml", "old.json"])
+
 
 if __name__ == "__main__":
     case_report.main()

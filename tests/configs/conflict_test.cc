@@ -59,13 +59,65 @@ BOOST_AUTO_TEST_CASE(KernelsDoWhatAGpuCan) {
              "most 16");
   BOOST_TEST(ErrorOf(live + "transport: {qps_per_peer: 2}\nworkload: {threads: 2}") ==
              ":4:21: workload.threads: put_latency is one thread on a GPU, or one warp with "
-             "cooperative; use at most 1, or message_rate");
+             "cooperative; use 1, or message_rate");
   const std::string many =
       "transport: {qps_per_peer: 2048}\n"
       "workload: {kind: message_rate, threads: 2048, sms_count: 2}";
   BOOST_TEST(ErrorOf(live + many) == "");
   BOOST_TEST(
       ErrorOf("backend: live\n" + many).starts_with(":3:41: workload.threads: 2048 threads"));
+}
+
+BOOST_AUTO_TEST_CASE(ALatencyIsThatOfOneThreadOnEveryBackend) {
+  const std::string two = "transport: {qps_per_peer: 2}\nworkload: {kind: ";
+  const std::string end = ", threads: 2}";
+  BOOST_TEST(ErrorOf(two + "put_latency" + end) ==
+             ":2:40: workload.threads: put_latency is one thread on a GPU, or one warp with "
+             "cooperative; use 1, or message_rate");
+  for (const std::string backend : {"live", "mlx5"}) {
+    BOOST_TEST(ErrorOf(two + "put_latency" + end + "\nbackend: " + backend) ==
+               ":2:40: workload.threads: put_latency has one thread with backend " + backend +
+                   "; use 1, or message_rate");
+  }
+  for (const std::string backend : {"sim", "live"}) {
+    BOOST_TEST(ErrorOf(two + "round_trip" + end + "\nbackend: " + backend) ==
+               ":2:39: workload.threads: round_trip is one thread of each rank; use 1, or "
+               "message_rate");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(LanesOfOneWarpPutTogether) {
+  const std::string warp =
+      "transport: {publication: cooperative, qps_per_peer: 3}\n"
+      "workload: {threads_per_qp: 32, threads: ";
+  BOOST_TEST(ErrorOf(warp + "32}") == "");
+  BOOST_TEST(ErrorOf(warp + "64}").starts_with(":2:41: workload.threads: put_latency is one"));
+  BOOST_TEST(ErrorOf(warp + "32, sms_count: 2}") ==
+             ":2:56: workload.sms_count: put_latency with cooperative is one warp, on one SM; use "
+             "1");
+}
+
+BOOST_AUTO_TEST_CASE(APairThatIsNotBuiltIsRefusedWithThoseThatAre) {
+  BOOST_TEST(ErrorOf("transport: {publication: batched, ordering: threadfence}") ==
+             ":1:45: transport.ordering: batched with threadfence is not built; use gpu_fence, "
+             "gpu_release or system_fence");
+  BOOST_TEST(ErrorOf("transport: {publication: last_writer, ordering: none, unsafe: true}") ==
+             ":1:49: transport.ordering: last_writer with none is not built; use gpu_fence, "
+             "threadfence or system_fence");
+}
+
+// What a refusal advises is not refused in its turn.
+BOOST_AUTO_TEST_CASE(AdviceNamesOrderingsThatThePublicationHas) {
+  BOOST_TEST(ErrorOf("transport: {publication: batched, placement: host}") ==
+             ":1:46: transport.placement: a GPU-scope ordering does not reach queues in host "
+             "memory; use system_fence, or set transport.unsafe: true");
+  BOOST_TEST(ErrorOf("transport: {publication: locked, placement: host, ordering: threadfence}") ==
+             ":1:61: transport.ordering: locked with threadfence is not built; use system_fence");
+  for (const std::string publication :
+       {"per_thread", "batched", "ordered_handoff", "locked", "last_writer"}) {
+    BOOST_TEST(ErrorOf("transport: {placement: host, ordering: system_fence, publication: " +
+                       publication + "}") == "");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(CallersAreKernels) {
@@ -91,6 +143,15 @@ BOOST_AUTO_TEST_CASE(CallersAreKernels) {
           ":4:40: transport.ordering: a caller of this ordering");
   refused(streams, "transport: {placement: host, ordering: system_fence, publication: locked}",
           ":4:67: transport.publication: each block");
+  refused("workload: {kind: compute_caller, threads_per_qp: 32}\n",
+          "transport: {publication: cooperative}", ":4:26: transport.publication: each block");
+  refused("workload: {kind: compute_caller, threads_per_qp: 32}\n", queues,
+          ":3:50: workload.threads_per_qp: each block of a caller has its own QP, and rings for "
+          "each message; use 1");
+  refused("workload: {kind: compute_caller}\n", "transport: {batch: 4}",
+          ":4:20: transport.batch: each block of a caller");
+  refused("workload: {kind: compute_caller}\n", "transport: {placement: host}",
+          ":3:18: workload.kind: a caller of this ordering");
   refused("workload: {kind: compute_caller, placement: host, live_values: 9}\n", queues,
           ":3:64: workload.live_values: a kernel of 9 values is not built; use 8, 16 or 32");
 }
@@ -152,6 +213,21 @@ BOOST_AUTO_TEST_CASE(AlwaysInlineNeedsRoomInTheWqe) {
   BOOST_TEST(ErrorOf("workload: {inline: always, payload: 29 B}") ==
              ":1:20: workload.inline: 29 B are more than transport.inline_max, 28 B; "
              "use auto, a smaller payload or a larger transport.inline_max");
+}
+
+BOOST_AUTO_TEST_CASE(PayloadThatTakesMoreThanAMachineHasIsRefusedWithTheLargestThatFits) {
+  const std::string rate = "workload: {kind: message_rate, payload: ";
+  BOOST_TEST(ErrorOf(rate + "1 GiB}") ==
+             ":1:41: workload.payload: 1025 slots of 1 GiB take more than 8 GiB; use at most 7 "
+             "MiB, or a shorter transport.sq_depth_wqebbs");
+  BOOST_TEST(ErrorOf(rate + "7 MiB}") == "");
+  BOOST_TEST(ErrorOf(rate + "8 MiB}").starts_with(":1:41: workload.payload: 1025 slots of 8 MiB"));
+  BOOST_TEST(ErrorOf(rate + "8 MiB}\ntransport: {sq_depth_wqebbs: 512}") == "");
+  BOOST_TEST(ErrorOf("workload: {kind: goodput, payload: 1 GiB, threads: 64}\n"
+                     "transport: {qps_per_peer: 64}") ==
+             ":1:36: workload.payload: 65600 slots of 1 GiB take more than 8 GiB; "
+             "use at most 127 KiB, or a shorter transport.sq_depth_wqebbs");
+  BOOST_TEST(ErrorOf("workload: {payload: 1 GiB}") == "");
 }
 
 BOOST_AUTO_TEST_CASE(ADelayHasAnAmount) {

@@ -110,7 +110,8 @@ BOOST_AUTO_TEST_CASE(KeysThatAreNotSetHaveTheirDefaults) {
 }
 
 BOOST_AUTO_TEST_CASE(TheEnvironmentReplacesTheFileAndSetReplacesBoth) {
-  const std::string path = WriteScratch("c.yaml", "seed: 1\nworkload: {threads: 2, payload: 8 B}");
+  const std::string path =
+      WriteScratch("c.yaml", "seed: 1\nworkload: {kind: message_rate, threads: 2, payload: 8 B}");
   Sources sources{path,
                   ParseEnvironment("seed=2  workload.payload=1 KiB transport.qps_per_peer=2")};
   sources.assignments.push_back(ParseSet("seed=3", 1));

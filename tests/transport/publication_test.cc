@@ -87,6 +87,31 @@ BOOST_AUTO_TEST_CASE(PerThreadRingsForEachPut) {
   }
 }
 
+// The peer raises the word for what is staged here.
+BOOST_AUTO_TEST_CASE(AWaitForASignalRingsWhatBatchedHasStaged) {
+  On<Batched> f;
+  f.port.view.batch = 4;
+  const Ref<uint64_t> word{RecordingPort<>::kIndices + 40};
+  f.port.on_relax = [&] { f.port.Put(word.address, uint64_t{f.Rings()}); };
+  BOOST_TEST(f.endpoint.Put(kTarget, kSource).status.Ok());
+  BOOST_TEST(f.Rings() == 0u);
+  BOOST_TEST(f.endpoint.WaitSignal(word, 1).Ok());
+  BOOST_TEST(f.Rings() == 1u);
+  BOOST_TEST(f.RungTo() == 2u);  // the put, and a NOP that completes
+  BOOST_TEST(f.endpoint.WaitSignal(word, 1).Ok());
+  BOOST_TEST(f.Rings() == 1u);
+}
+
+// It may be another Endpoint's: this one takes no index of a queue that it does not post on.
+BOOST_AUTO_TEST_CASE(AWaitForASignalAloneLeavesTheQueueToOthers) {
+  On<Batched> f;
+  const Ref<uint64_t> word{RecordingPort<>::kIndices + 40};
+  f.port.Put(word.address, uint64_t{1});
+  BOOST_TEST(f.endpoint.WaitSignal(word, 1).Ok());
+  Endpoint<CrowdedPort, Batched, OrderGpuFence> other(f.port, f.table);
+  BOOST_TEST(other.Put(kTarget, kSource).status.Ok());
+}
+
 BOOST_AUTO_TEST_CASE(BatchedRingsOnceForABatchAndSignalsItsLastWqe) {
   On<Batched> f;
   f.port.view.batch = 4;

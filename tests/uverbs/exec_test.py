@@ -77,6 +77,43 @@ class Exec(unittest.TestCase):
                             OPENS_A_DEVICE)
         self.one_line(run, 2, "there is no command 'CREATE_Q'", "such as CREATE_")
 
+    def test_a_live_run_and_a_program_on_their_default_fabrics_are_not_in_each_other_s_way(self):
+        waits = OPENS_A_DEVICE + "print('open', flush=True)\ninput()\n"
+        with subprocess.Popen([pair.PROGRAM, "exec", "--", sys.executable, "-c", waits], text=True,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+            try:
+                while (line := program.stdout.readline()) != "open\n":
+                    self.assertNotEqual(line, "")
+                with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+                    file.write("workload: {operations: 20, warm_up: 2}\nlive: {poll: yield}\n")
+                    file.flush()
+                    run = subprocess.run([pair.PROGRAM, "run", file.name, "--backend", "live"],
+                                         capture_output=True, text=True, timeout=pair.PATIENCE_S,
+                                         check=False)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                program.communicate("\n", timeout=pair.PATIENCE_S)
+                self.assertEqual(program.returncode, 0)
+            finally:
+                program.kill()
+
+    def test_a_setting_that_cannot_be_followed_is_one_line_and_no_device(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, value, part in (
+                    ("RINGPOST_UVERBS_ABI", "wirte", "'wirte' is not known; use write"),
+                    ("RINGPOST_UVERBS_LOG", os.path.join(folder, "no/log"), "no/log: No such file"),
+                    ("RINGPOST_UVERBS_LOG", folder, "Is a directory")):
+                os.environ[name] = value
+                try:
+                    run = self.run_exec(f"--set=exec.fabric={pair.new_fabric()}", "--",
+                                        sys.executable, "-c", OPENS_A_DEVICE)
+                finally:
+                    os.environ.pop(name)
+                self.assertNotEqual(run.returncode, 0)
+                lines = [line for line in run.stderr.splitlines() if line.startswith("ringpost: ")]
+                self.assertEqual(len(lines), 1, run.stderr)
+                self.assertIn(f"ringpost: no virtual devices: {name}: ", lines[0])
+                self.assertIn(part, lines[0])
+
     def test_no_line_of_the_log_goes_to_a_file_of_a_program_that_closes_all(self):
         with tempfile.TemporaryDirectory() as folder:
             log, own = os.path.join(folder, "log"), os.path.join(folder, "own")

@@ -23,6 +23,60 @@ using Texts = std::vector<std::pair<std::string, std::string>>;
 constexpr char kRemedy[] = "give a file that `ringpost run --json FILE` wrote";
 constexpr char kAbsent[] = "-";
 
+// A result is three deep; the parser's own functions may take a frame of the stack for each level.
+constexpr size_t kDeepest = 32;
+
+// Goes through a text as the parser does, and keeps where it cannot go on. Throws nothing.
+class Scan final : public nlohmann::json_sax<Json> {
+ public:
+  size_t At() const { return at_; }
+  const std::string& Wrong() const { return wrong_; }
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(size_t) override { return true; }
+  bool key(string_t&) override { return true; }
+  bool end_object() override { return true; }
+  bool start_array(size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(size_t position, const std::string& token,
+                   const nlohmann::detail::exception& error) override {
+    const bool number = dynamic_cast<const Json::out_of_range*>(&error) != nullptr;
+    wrong_ = number ? token + " is a number that is too large" : "is cut off, or no JSON";
+    const size_t back = number ? token.size() : 1;  // where it begins
+    at_ = position < back ? 0 : position - back;
+    return false;
+  }
+
+ private:
+  size_t at_ = 0;
+  std::string wrong_;
+};
+
+// Where the text goes deeper than any result, or npos.
+size_t TooDeep(const std::string& text) {
+  size_t depth = 0;
+  bool quoted = false;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quoted && c == '\\') {
+      ++at;
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (!quoted && (c == '[' || c == '{')) {
+      if (++depth > kDeepest) return at;
+    } else if (!quoted && (c == ']' || c == '}') && depth > 0) {
+      --depth;
+    }
+  }
+  return std::string::npos;
+}
+
 [[noreturn]] void Refuse(const config::Position& place, const std::string& key,
                          const std::string& wrong) {
   throw config::ConfigError(place, key, {wrong, kRemedy});
@@ -55,16 +109,12 @@ class Reader {
     if (!file.is_open() || text.empty()) {
       Refuse({path, 1, 1}, "file", "is not there, or cannot be read");
     }
-    try {
-      json_ = Json::parse(text);
-    } catch (const Json::parse_error& error) {
-      const size_t at = std::min(text.size(), error.byte == 0 ? 0 : error.byte - 1);
-      const auto begin = text.begin();
-      const int line = 1 + static_cast<int>(std::count(begin, begin + at, '\n'));
-      const size_t newline = at == 0 ? std::string::npos : text.rfind('\n', at - 1);
-      const size_t first = newline == std::string::npos ? 0 : newline + 1;
-      Refuse({path, line, 1 + static_cast<int>(at - first)}, "JSON", "is cut off, or no JSON");
+    if (const size_t at = TooDeep(text); at != std::string::npos) {
+      Refuse(PlaceOf(text, at), "JSON", "has more levels than a result");
     }
+    Scan scan;
+    if (!Json::sax_parse(text, &scan)) Refuse(PlaceOf(text, scan.At()), "JSON", scan.Wrong());
+    json_ = Json::parse(text);
   }
 
   Outcome Read() const {
@@ -94,6 +144,13 @@ class Reader {
 
  private:
   config::Position Place() const { return {path_, 1, 1}; }
+  config::Position PlaceOf(const std::string& text, size_t at) const {
+    at = std::min(at, text.size());
+    const int line = 1 + static_cast<int>(std::count(text.begin(), text.begin() + at, '\n'));
+    const size_t newline = at == 0 ? std::string::npos : text.rfind('\n', at - 1);
+    const size_t first = newline == std::string::npos ? 0 : newline + 1;
+    return {path_, line, 1 + static_cast<int>(at - first)};
+  }
   const Json& Field(const std::string& key) const {
     if (!json_.is_object() || !json_.contains(key)) Refuse(Place(), key, "is missing");
     return json_[key];

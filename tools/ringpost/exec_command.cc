@@ -12,7 +12,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <optional>
 #include <stdexcept>
 
@@ -21,6 +20,7 @@
 #include "configs/schema/rnic.h"
 #include "sim/uverbs/settings.h"
 #include "sim/uverbs/sysfs.h"
+#include "tools/ringpost/error_line.h"
 #include "tools/ringpost/exit_status.h"
 #include "tools/ringpost/sources.h"
 
@@ -134,7 +134,7 @@ int StatusOf(pid_t child) {
 
 int RunExecCommand(const ExecArguments& arguments) {
   if (arguments.program.empty()) {
-    std::cerr << "ringpost exec: no program is given; try: ringpost exec -- ib_write_lat\n";
+    PrintError("ringpost exec: no program is given; try: ringpost exec -- ib_write_lat");
     return kBadInput;
   }
   const config::Config config =
@@ -143,7 +143,7 @@ int RunExecCommand(const ExecArguments& arguments) {
   std::string refusal = uverbs::RefusalOf(settings);
   if (refusal.empty()) refusal = RefusalOfRecord(config.exec.record);
   if (!refusal.empty()) {
-    std::cerr << "ringpost exec: " << refusal << "\n";
+    PrintError("ringpost exec: " + refusal);
     return kBadInput;
   }
   std::optional<Tree> tree;
@@ -163,7 +163,7 @@ int RunExecCommand(const ExecArguments& arguments) {
   pid_t child = 0;
   const int error = posix_spawnp(&child, words[0], nullptr, nullptr, words.data(), environ);
   if (error != 0) {
-    std::cerr << "ringpost exec: " << words[0] << ": " << std::strerror(error) << "\n";
+    PrintError(fmt::format("ringpost exec: {}: {}", words[0], std::strerror(error)));
     return error == ENOENT ? kNotFound : kNotExecutable;
   }
   g_child = child;

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <exception>
 #include <iostream>
+#include <new>
 #include <string>
 
 #include "configs/schema/config_error.h"
 #include "tools/ringpost/compare_command.h"
 #include "tools/ringpost/config_command.h"
 #include "tools/ringpost/doctor_command.h"
+#include "tools/ringpost/error_line.h"
 #include "tools/ringpost/exec_command.h"
 #include "tools/ringpost/exit_status.h"
 #include "tools/ringpost/quickstart_command.h"
@@ -121,6 +123,19 @@ int Dispatch(const CLI::App& app, const Arguments& arguments) {
   return RunQuickstartCommand(RealRunner(), std::cout);
 }
 
+// Help and version are no errors, and end well.
+int EndUsage(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0) {
+    app.exit(error);
+    return kClean;
+  }
+  const auto commands = app.get_subcommands();
+  const std::string command = commands.empty() ? "" : " " + commands[0]->get_name();
+  PrintError(std::string("ringpost") + command + ": " + error.what() + "; see ringpost" + command +
+             " --help");
+  return kBadInput;
+}
+
 int Main(int argc, char** argv) {
   CLI::App app("GPU-initiated RDMA over a simulated NIC", "ringpost");
   app.footer(kFooter);
@@ -136,18 +151,22 @@ int Main(int argc, char** argv) {
   try {
     app.parse(TakeProgram(argc, argv, arguments.exec), argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kClean : kBadInput;
+    return EndUsage(app, error);
   }
   try {
     const int status = Dispatch(app, arguments);
     std::cout.flush();
     if (std::cout) return status;
-    std::cerr << "ringpost: the result could not be printed\n";
+    PrintError("ringpost: the result could not be printed");
   } catch (const config::ConfigError& error) {
-    std::cerr << error.what() << "\n";
+    PrintError(error.what());
     return kBadInput;
+  } catch (const std::bad_alloc&) {
+    PrintError(
+        "ringpost: this machine has no more memory; use a smaller workload.payload, "
+        "workload.threads or transport.sq_depth_wqebbs");
   } catch (const std::exception& error) {
-    std::cerr << "ringpost: " << error.what() << "\n";
+    PrintError(std::string("ringpost: ") + error.what());
   }
   return kFailed;
 }

@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 
 }  // namespace
 
-OutputFile::OutputFile(const std::string& option, const std::string& path) {
+OutputFile::OutputFile(const std::string& option, const std::string& path,
+                       const std::vector<std::string>& taken) {
   std::error_code error;
   fs::path target = path;
   if (fs::is_directory(target, error)) {
@@ -36,6 +37,12 @@ OutputFile::OutputFile(const std::string& option, const std::string& path) {
   if (fs::exists(target, error)) target = fs::canonical(target, error);
   target_ = target.string();
   const bool renamed = !fs::exists(target, error) || fs::is_regular_file(target, error);
+  for (const std::string& other : taken) {
+    if (renamed && fs::weakly_canonical(other, error) == fs::weakly_canonical(target, error)) {
+      Refuse(option, fmt::format("'{}' is a file that this run reads, or writes already", path),
+             "name another file");
+    }
+  }
   const fs::path real_folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
   if (renamed && access(real_folder.c_str(), W_OK) != 0) {
     Refuse(option, fmt::format("'{}' cannot be written to", real_folder.string()),

@@ -5,14 +5,17 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace ringpost::tools {
 
 class OutputFile final {
  public:
   // `option` is what the user gave the path to ("--json"). Throws config::ConfigError when the
-  // folder is not there, or the path is a folder.
-  OutputFile(const std::string& option, const std::string& path);
+  // folder is not there, the path is a folder, or it leads to a file of `taken`: what is read, or
+  // written besides.
+  OutputFile(const std::string& option, const std::string& path,
+             const std::vector<std::string>& taken = {});
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <iostream>
-
 #include "configs/schema/config_error.h"
 #include "configs/schema/root.h"
+#include "tools/ringpost/error_line.h"
 #include "tools/ringpost/exit_status.h"
 #include "tools/ringpost/figure_report.h"
 #include "tools/ringpost/figures.h"
@@ -58,7 +57,7 @@ int RunQuickstartCommand(const Runner& runner, std::ostream& out) {
       if (line.from_quickstart) row.runs[0].experiment = quickstart;
       const Verdict verdict = Judge(row, runs);
       if (!verdict.simulated) {
-        std::cerr << "ringpost: " << line.label << ": " << verdict.reason << "\n";
+        PrintError(fmt::format("ringpost: {}: {}", line.label, verdict.reason));
         ++failed;
         continue;
       }

@@ -50,7 +50,7 @@ int RunReproduceCommand(const ReproduceArguments& arguments, const Runner& runne
                                : arguments.figures;
   const std::vector<FigureRow> rows = Selected(ReadFigures(path), arguments.only);
   std::optional<OutputFile> json;
-  if (!arguments.json.empty()) json.emplace("--json", arguments.json);
+  if (!arguments.json.empty()) json.emplace("--json", arguments.json, std::vector{path});
   Runs runs(runner);
   std::vector<Verdict> verdicts;
   {

@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "configs/schema/config_error.h"
+#include "configs/schema/root.h"
 #include "tools/ringpost/child_ranks.h"
+#include "tools/ringpost/error_line.h"
 #include "tools/ringpost/exit_status.h"
 #include "tools/ringpost/output_file.h"
 #include "tools/ringpost/progress.h"
@@ -58,8 +59,10 @@ void Check(const RunArguments& arguments, const Experiment& experiment) {
   if (config::RunsKernels(config)) {
     const std::string why = workloads::WhyNoGpu();
     if (!why.empty()) {
-      throw config::ConfigError(experiment.loaded.PositionOf("live.threads"), "live.threads",
-                                {why, "use host, or backend sim"});
+      throw config::ConfigError(
+          experiment.loaded.PositionOf("live.threads"), "live.threads",
+          {why, config::IsCaller(config) ? "use host with workload.kind: message_rate"
+                                         : "use host, or backend sim"});
     }
   }
   const std::string name = live ? "backend live" : "backend mlx5";
@@ -187,18 +190,21 @@ int RunRunCommand(const RunArguments& arguments, std::ostream& out) {
   std::optional<OutputFile> trace;
   std::optional<OutputFile> pcap;
   workloads::RunOptions options;
-  if (!arguments.json.empty()) json.emplace("--json", arguments.json);
-  if (!arguments.trace.empty()) {
-    trace.emplace("--trace", arguments.trace);
-    options.trace_file = trace->pending_path();
-  }
-  if (!arguments.pcap.empty()) {
-    pcap.emplace("--pcap", arguments.pcap);
-    options.pcap_file = pcap->pending_path();
-  }
+  std::vector<std::string> taken = {arguments.options.config,
+                                    config::PlatformPath(experiment.loaded.config.platform)};
+  const auto open = [&taken](std::optional<OutputFile>& file, const char* option,
+                             const std::string& path) {
+    if (path.empty()) return std::string();
+    file.emplace(option, path, taken);
+    taken.push_back(path);
+    return file->pending_path();
+  };
+  open(json, "--json", arguments.json);
+  options.trace_file = open(trace, "--trace", arguments.trace);
+  options.pcap_file = open(pcap, "--pcap", arguments.pcap);
   const workloads::RunResult result = RunHere(arguments, experiment, options);
   if (!result.ok) {
-    std::cerr << "ringpost: the run failed: " << result.error << "\n";
+    PrintError("ringpost: the run failed: " + result.error);
     return kFailed;
   }
   if (!arguments.quiet) out << ResultText(experiment, result);

@@ -197,7 +197,15 @@ BOOST_AUTO_TEST_CASE(NamesThatAreNoFileNamesAreRefused) {
     BOOST_TEST(Has(OpenError({.name = name, .ring_cells = 256}), "letters, digits"));
   }
   BOOST_TEST(Has(OpenError({.name = spec.name, .ring_cells = 300}), "power of two"));
-  BOOST_TEST(FabricSegment::PathOf("") == "/dev/shm/ringpost-" + std::to_string(geteuid()));
+}
+
+BOOST_AUTO_TEST_CASE(TheDefaultNameIsOfOneUserOnAMachineOrInAContainer) {
+  const std::string user = std::to_string(geteuid());
+  BOOST_TEST(FabricSegment::NameOfUser(0xeffffffc) == user);
+  BOOST_TEST(FabricSegment::NameOfUser(0) == user);  // nobody knows
+  BOOST_TEST(FabricSegment::NameOfUser(4026532000) == user + "-4026532000");
+  BOOST_TEST(FabricSegment::PathOf("") == "/dev/shm/ringpost-" + FabricSegment::NameOfUser());
+  BOOST_TEST(FabricSegment::NameOfUser().starts_with(user));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

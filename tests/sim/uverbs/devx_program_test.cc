@@ -283,15 +283,19 @@ BOOST_AUTO_TEST_CASE(AWriteOverDcOfDevxArrivesAndCompletes) {
   for (mlx5dv_devx_obj* object : {dci, dct, rmp}) BOOST_TEST(mlx5dv_devx_obj_destroy(object) == 0);
 }
 
-// The source, or the target, is unmapped between registration and use.
+// The source or the target of a WRITE, or the target of a READ, is unmapped between registration
+// and use.
 BOOST_AUTO_TEST_CASE(MemoryThatTheProgramHasUnmappedEndsInAnErrorCqe) {
-  for (const bool source : {true, false}) {
+  enum class Gone { kSource, kTarget, kTargetOfRead };
+  for (const Gone gone_is : {Gone::kSource, Gone::kTarget, Gone::kTargetOfRead}) {
+    const bool source = gone_is == Gone::kSource, read = gone_is == Gone::kTargetOfRead;
     Program program;
     program.Fill();
     constexpr size_t kPage = 4096;
     void* gone = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ibv_mr* key =
-        ibv_reg_mr(program.pd, gone, kPage, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+        ibv_reg_mr(program.pd, gone, kPage,
+                   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
     BOOST_TEST_REQUIRE(key != nullptr);
     munmap(gone, kPage);
     uint32_t a = 0, b = 0;
@@ -299,14 +303,14 @@ BOOST_AUTO_TEST_CASE(MemoryThatTheProgramHasUnmappedEndsInAnErrorCqe) {
     mlx5dv_devx_obj* second = program.MakeQp(qpc::kRc, 0x5000, 0x240, &b);
     program.BringUp(first, a, b);
     program.BringUp(second, b, a);
-    WqeBytes write(abi::Opcode::kRdmaWrite, abi::kCqeAlways);
+    WqeBytes wqe(read ? abi::Opcode::kRdmaRead : abi::Opcode::kRdmaWrite, abi::kCqeAlways);
     const auto address = reinterpret_cast<uint64_t>(gone);
     if (source) {
-      write.Remote(program.At(0x9000), program.mr->rkey).Data(64, key->lkey, address);
+      wqe.Remote(program.At(0x9000), program.mr->rkey).Data(64, key->lkey, address);
     } else {
-      write.Remote(address, key->rkey).Data(64, program.mr->lkey, program.At(0x8000));
+      wqe.Remote(address, key->rkey).Data(64, program.mr->lkey, program.At(0x8000));
     }
-    const uint64_t tail = program.PostFirst(write, a, 0x4000, 0x200, 0);
+    const uint64_t tail = program.PostFirst(wqe, a, 0x4000, 0x200, 0);
     BOOST_TEST((abi::TailOpcode(tail) == abi::CqeOpcode::kRequesterError));
     const int syndrome = program.memory[0x1000 + abi::kErrorSyndromeOffset];
     BOOST_TEST(syndrome == static_cast<int>(source ? abi::Syndrome::kLocalProtection

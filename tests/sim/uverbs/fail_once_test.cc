@@ -47,6 +47,17 @@ BOOST_AUTO_TEST_CASE(APlanThatCannotBeReadIsRefusedInOneLine) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(ACommandThatIsPlannedTwiceIsRefusedInOneLine) {
+  for (const char* text :
+       {"A=EIO,A=EINVAL", "A=EIO,A#1=EIO", "#3=EIO,A=EIO,#3=EIO", "A#2=EIO,A#2=EIO"}) {
+    const auto plan = FailOnce::Parse(text, kKnown);
+    BOOST_TEST_REQUIRE(!plan.Ok(), text);
+    BOOST_TEST(plan.Message().find("RINGPOST_UVERBS_FAIL: '") == 0u);
+    BOOST_TEST(plan.Message().find('\n') == std::string::npos);
+  }
+  BOOST_TEST(FailOnce::Parse("A=EIO,A#2=EIO,#1=EIO,#2=EIO,CREATE_QP=EIO", kKnown).Ok());
+}
+
 BOOST_AUTO_TEST_CASE(ANameThatNoCommandHasIsRefusedWithOneLikeIt) {
   for (const char* text : {"QP_CRATE=ENOMEM", "#3=EINVAL,CREATE_QPS#2=EIO", "create_qp=EIO"}) {
     const auto plan = FailOnce::Parse(text, kKnown);
