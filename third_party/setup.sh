@@ -42,6 +42,8 @@ libfabric-bin           the same: libfabric
 strace                  shows which files a run on the virtual ConnectX touches
 python3-pyverbs         rdma-core's own tests, run on the virtual ConnectX
 rdma-core               the files of those tests
+libopenmpi-dev          MPI: a sweep on several ranks; its test
+openmpi-bin             starts the ranks
 ibverbs-providers       the libmlx5 that they run on, and the guest's driver
 EOF
 }

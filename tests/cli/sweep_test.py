@@ -1,6 +1,5 @@
 """A sweep: a row for each point, in one order, whatever runs it and however often it is killed."""
 
-import csv
 import fcntl
 import json
 import os
@@ -14,6 +13,7 @@ import unittest
 
 from tests import case_report
 from tests.cli.program import PROGRAM, ROOT, ringpost
+from tests.cli.table import rows_of
 
 EXPERIMENT = "workload: {kind: put_latency, operations: 20, warm_up: 2}\n"
 SWEEP = """experiment: EXPERIMENT
@@ -58,8 +58,7 @@ class SweepCase(unittest.TestCase):
             return file.read()
 
     def rows(self, out):
-        lines = [line for line in lines_of(self.path(out, "results.csv")) if line[0] != "#"]
-        return list(csv.DictReader(lines))
+        return rows_of(self.path(out))
 
 
 class Table(SweepCase):

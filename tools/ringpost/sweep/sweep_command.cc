@@ -11,7 +11,9 @@
 #include "configs/schema/config_error.h"
 #include "configs/schema/config_hash.h"
 #include "tools/ringpost/exit_status.h"
+#include "tools/ringpost/sweep/join_ranks.h"
 #include "tools/ringpost/sweep/plan.h"
+#include "tools/ringpost/sweep/rank_workers.h"
 #include "tools/ringpost/sweep/results.h"
 #include "tools/ringpost/sweep/row.h"
 #include "tools/ringpost/sweep/time_left.h"
@@ -32,10 +34,8 @@ bool OnlySimulates(const std::vector<SweepPoint>& points) {
                      [](const SweepPoint& point) { return point.backend == "sim"; });
 }
 
-// As many as this process may use cores; runs that measure this machine would disturb each other.
-size_t JobsOf(const SweepArguments& arguments, const std::vector<SweepPoint>& points) {
-  if (arguments.jobs) return *arguments.jobs;
-  if (!OnlySimulates(points)) return 1;
+// As many as this process may use cores.
+size_t CoresCount() {
   cpu_set_t cores;
   if (sched_getaffinity(0, sizeof(cores), &cores) != 0) return 1;
   return static_cast<size_t>(std::max(1, CPU_COUNT(&cores)));
@@ -114,9 +114,8 @@ int Summarise(const std::vector<SweepPoint>& points, const Results& results) {
   return kFound;
 }
 
-}  // namespace
-
-int RunSweepCommand(const SweepArguments& arguments, std::ostream& out) {
+// Of rank 0, or of the only process.
+int RunSweep(const SweepArguments& arguments, Ranks* ranks, std::ostream& out) {
   CheckArguments(arguments);
   const Plan plan = ReadPlan(arguments.config);
   const std::vector<SweepPoint> points = CheckPoints(plan);
@@ -125,10 +124,29 @@ int RunSweepCommand(const SweepArguments& arguments, std::ostream& out) {
                   arguments.resume  ? Existing::kResume
                   : arguments.force ? Existing::kReplace
                                     : Existing::kRefuse);
-  LocalWorkers workers(JobsOf(arguments, points));
-  RunPoints(plan, points, workers, results);
+  // Runs that measure this machine would disturb each other.
+  const size_t jobs = arguments.jobs.value_or(OnlySimulates(points) ? CoresCount() : 1);
+  std::unique_ptr<Workers> workers;
+  if (ranks != nullptr) {
+    workers = std::make_unique<RankWorkers>(*ranks, jobs);
+  } else {
+    workers = std::make_unique<LocalWorkers>(jobs);
+  }
+  RunPoints(plan, points, *workers, results);
   out << identity << "\n" << arguments.out << "/results.csv\n";
   return Summarise(points, results);
+}
+
+}  // namespace
+
+int RunSweepCommand(const SweepArguments& arguments, std::ostream& out) {
+  const std::unique_ptr<Ranks> ranks = JoinRanks();
+  if (ranks != nullptr && ranks->Rank() > 0) {
+    ServePoints(*ranks, arguments.jobs.value_or(CoresCount()));
+    return kClean;
+  }
+  const Dismissal dismissal(ranks.get());
+  return RunSweep(arguments, ranks.get(), out);
 }
 
 }  // namespace ringpost::tools
