@@ -23,6 +23,8 @@ struct Row {
 
   const std::string& error() const { return cells.back(); }
   const std::string& violations() const { return cells[cells.size() - 2]; }
+  const std::string& seed() const { return cells[cells.size() - 7]; }
+  const std::string& hash() const { return cells[cells.size() - 4]; }
   const std::string& limited_by() const { return cells[cells.size() - 3]; }
 };
 

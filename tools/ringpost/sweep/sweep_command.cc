@@ -14,6 +14,7 @@
 #include "tools/ringpost/sweep/join_ranks.h"
 #include "tools/ringpost/sweep/plan.h"
 #include "tools/ringpost/sweep/rank_workers.h"
+#include "tools/ringpost/sweep/report.h"
 #include "tools/ringpost/sweep/results.h"
 #include "tools/ringpost/sweep/row.h"
 #include "tools/ringpost/sweep/time_left.h"
@@ -134,6 +135,14 @@ int RunSweep(const SweepArguments& arguments, Ranks* ranks, std::ostream& out) {
   }
   RunPoints(plan, points, *workers, results);
   out << identity << "\n" << arguments.out << "/results.csv\n";
+  std::vector<Row> rows;
+  for (const auto& [point, row] : results.rows()) rows.push_back(row);
+  const std::string wrong = WriteReport(arguments.out, identity, plan, rows);
+  if (wrong.empty()) {
+    out << arguments.out << "/report.html\n";
+  } else {
+    std::cerr << "ringpost: results.csv is complete; " << wrong << "\n";
+  }
   return Summarise(points, results);
 }
 
