@@ -81,6 +81,8 @@ class Pictures(ReportCase):
             self.assertEqual([h.split("\\n")[2] for h in hovers], 4 * ["batch 2"] + 4 * ["batch 8"])
             self.assertTrue(all("limited by: " in h and "_hit_rate: " in h for h in hovers))
             self.assertIn("simulated", texts)
+            self.assertIn("seeds 1, 2, 3", texts)
+            self.assertIn("transport.qps_per_peer, workload.threads", texts)
 
     def test_both_axes_are_logarithmic_where_the_values_are_geometric(self):
         self.sweep("out", text="experiment: rate_batched\nset: {workload.operations: 2000}\n"
@@ -120,6 +122,14 @@ class Pictures(ReportCase):
         published = re.findall(r"(?m)^(\S+) (\S+) \"published: ", self.read("out", "plots.gp"))
         # Table 5 of the publication has these two, and a rate for each QP is no rate.
         self.assertEqual(sorted(set(published)), [("1", "4.7"), ("32", "133")])
+
+    def test_points_that_failed_are_left_out_and_counted(self):
+        run = ringpost("sweep", self.write("sweep.yaml", "experiment: EXPERIMENT\naxes:\n"
+                       "  faults.rules: [[], [{where: responder, kind: error}]]\n"),
+                       "--out", self.path("out"))
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("1 of 2 points failed", self.read("out", "report.html"))
+        self.assertEqual(self.read("out", "message_rate.svg").count("(evt,'message_rate: "), 1)
 
     def test_two_runs_draw_the_same_bytes_in_any_locale(self):
         self.sweep("one")

@@ -98,7 +98,7 @@ std::string Tics(const Plot& plot) {
 
 std::string AxesOf(const Plot& plot) {
   std::string text = fmt::format("set xlabel '{}' noenhanced\nset ylabel '{} ({})' noenhanced\n",
-                                 Plain(plot.x_key), Plain(plot.metric), Plain(plot.unit));
+                                 Plain(plot.x_label), Plain(plot.metric), Plain(plot.unit));
   text += "unset logscale\n";
   if (plot.x_scale == Scale::kLogarithmic) text += "set logscale x\n";
   if (plot.y_scale == Scale::kLogarithmic) text += "set logscale y\n";

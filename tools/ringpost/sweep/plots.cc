@@ -129,12 +129,25 @@ void SetY(Plot& plot) {
   if (plot.x_scale == Scale::kLogarithmic && wide) plot.y_scale = Scale::kLogarithmic;
 }
 
+// With the keys that have its values.
+std::string LabelOf(const Plan& plan, const std::vector<const Row*>& rows, size_t x) {
+  std::string label = plan.keys[x];
+  for (size_t key = 0; key < plan.keys.size(); ++key) {
+    const bool same = std::all_of(rows.begin(), rows.end(), [&](const Row* row) {
+      return CellOf(*row, key) == CellOf(*row, x);
+    });
+    if (key != x && same) label += ", " + plan.keys[key];
+  }
+  return label;
+}
+
 Plot MakePlot(const Plan& plan, const std::vector<const Row*>& rows, const std::string& metric) {
   Plot plot;
   plot.metric = metric;
   plot.unit = Find(*rows[0], metric)->unit;
   const size_t x = ChooseX(plan, rows);
   plot.x_key = plan.keys[x];
+  plot.x_label = LabelOf(plan, rows, x);
   SetX(rows, x, plot);
   const std::vector<size_t> keys = SeriesKeys(plan, rows, x);
   std::vector<std::string> names;

@@ -45,6 +45,7 @@ struct Plot {
   std::string metric;
   std::string unit;
   std::string x_key;
+  std::string x_label;               // with the keys that go along with it
   std::vector<std::string> x_texts;  // ascending, or for words in the order of the file
   std::vector<double> x_values;      // where they stand
   Scale x_scale = Scale::kLinear;

@@ -109,7 +109,7 @@ std::string Section(const Plot& plot, const std::string& svg) {
       "<details open><summary>Values, and what limits them</summary>\n<table>\n<tr><th>series</th>"
       "<th>{}</th><th>median ({})</th><th>[min, max]</th><th>limited by</th><th>hit rates</th>"
       "<th>configuration</th></tr>\n",
-      Escape(plot.x_key), Escape(plot.unit));
+      Escape(plot.x_label), Escape(plot.unit));
   for (const Series& series : plot.series) {
     for (const PlotPoint& point : series.points) text += RowText(plot, series, point);
   }
@@ -134,6 +134,24 @@ std::string SeedsText(const std::vector<Row>& rows) {
   return text;
 }
 
+// What the curves do not show.
+std::string FaultsText(const std::vector<Row>& rows) {
+  const auto count = [&rows](auto holds) { return std::count_if(rows.begin(), rows.end(), holds); };
+  const auto failed = count([](const Row& row) { return !row.error().empty(); });
+  const auto violating =
+      count([](const Row& row) { return !row.violations().empty() && row.violations() != "0"; });
+  std::string text;
+  if (failed > 0) {
+    text += fmt::format("<p>{} of {} points failed and are left out; results.csv has why.</p>\n",
+                        failed, rows.size());
+  }
+  if (violating > 0) {
+    text += fmt::format("<p>The ordering checker found violations at {} of {} points.</p>\n",
+                        violating, rows.size());
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string WriteReport(const std::string& folder, const std::string& identity, const Plan& plan,
@@ -141,7 +159,8 @@ std::string WriteReport(const std::string& folder, const std::string& identity, 
   std::vector<Plot> plots = MakePlots(plan, rows);
   if (plots.empty()) return "no point has a metric to plot, so there is no report";
   AddPublished(plan, rows, plots);
-  OutputFile(kOption, folder + "/plots.gp").Write(GnuplotScript(plots, identity));
+  OutputFile(kOption, folder + "/plots.gp")
+      .Write(GnuplotScript(plots, identity + " | " + SeedsText(rows)));
   const std::string wrong = RunGnuplot(folder);
   if (!wrong.empty()) return wrong;
   const std::string name = plan.file.substr(plan.file.rfind('/') + 1);
@@ -151,6 +170,7 @@ std::string WriteReport(const std::string& folder, const std::string& identity, 
                          "name to hide its curve. Bars reach from the least to the "
                          "largest over seeds.",
                          plan.experiment.substr(plan.experiment.rfind('/') + 1), SeedsText(rows))));
+  page += FaultsText(rows);
   for (const Plot& plot : plots) {
     page += Section(plot, SvgElement(folder + "/" + SvgName(plot)));
   }

@@ -81,6 +81,8 @@ Row RowOf(const SweepPoint& point, const std::string& json) {
                       simulated ? result.at("limited_by").get<std::string>() : "",
                       simulated ? result.at("violations").at("count").dump() : "", "");
     for (const auto& [name, metric] : result.at("metrics").items()) {
+      // JSON's word for what is no number: a rate over no time, say.
+      if (metric.at("value").is_null()) continue;
       row.measures.push_back({name, metric.at("value").dump(), metric.at("unit")});
     }
     for (Measure& rate : HitRates(result.at("counters"))) row.measures.push_back(std::move(rate));
