@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "configs/schema/config_error.h"
 #include "configs/schema/yaml_file.h"
 #include "tools/ringpost/experiment.h"
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "configs/schema/config_error.h"
+#include "configs/schema/loader.h"
 #include "configs/schema/root.h"
 #include "tools/ringpost/experiment.h"
 #include "tools/ringpost/figures.h"

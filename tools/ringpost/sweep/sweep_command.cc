@@ -10,6 +10,7 @@
 
 #include "configs/schema/config_error.h"
 #include "configs/schema/config_hash.h"
+#include "configs/schema/loader.h"
 #include "tools/ringpost/exit_status.h"
 #include "tools/ringpost/sweep/join_ranks.h"
 #include "tools/ringpost/sweep/plan.h"
