@@ -22,6 +22,7 @@ libbenchmark-dev        runs benchmarks
 libnlopt-cxx-dev        fits parameters to measurements
 libpcap-dev             writes captures of packets
 libibverbs-dev          rdma-core, for real ConnectX NICs and for the byte contract's test
+gnuplot-nox             draws the curves of a sweep
 EOF
   # A user who only builds and runs does not need them; the checks of .ci/run do.
   [ "$with_checks" = no ] || cat <<'EOF'
@@ -42,6 +43,9 @@ libfabric-bin           the same: libfabric
 strace                  shows which files a run on the virtual ConnectX touches
 python3-pyverbs         rdma-core's own tests, run on the virtual ConnectX
 rdma-core               the files of those tests
+libopenmpi-dev          MPI: a sweep on several ranks; its test
+openmpi-bin             starts the ranks
+chromium                opens the report of a sweep
 ibverbs-providers       the libmlx5 that they run on, and the guest's driver
 EOF
 }

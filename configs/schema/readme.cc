@@ -16,6 +16,7 @@ constexpr char kIntroduction[] = R"(# Configuration files
 |---|---|
 | `quickstart.yaml` | what `ringpost` runs without an argument |
 | `experiments/` | one experiment a file: a shape of run that published figures share |
+| `sweeps/` | one sweep a file: an experiment and the settings of many points (docs/sweeps.md) |
 | `platforms/` | hardware and its costs, one platform a file |
 | `reference/figures.yaml` | published figures, and the run that answers each |
 

@@ -22,6 +22,7 @@
 #include "sim/uverbs/sysfs.h"
 #include "tools/ringpost/error_line.h"
 #include "tools/ringpost/exit_status.h"
+#include "tools/ringpost/library_file.h"
 #include "tools/ringpost/sources.h"
 
 namespace ringpost::tools {
@@ -52,20 +53,6 @@ uverbs::Settings SettingsOf(const config::Config& config) {
     settings.devices.push_back(device);
   }
   return settings;
-}
-
-// Beside the program, in its runfiles, or where Bazel built both.
-std::string FindLibrary(const char* name) {
-  const fs::path program = fs::read_symlink("/proc/self/exe");
-  const std::string built = std::string("sim/uverbs/") + name;
-  for (const fs::path& candidate :
-       {program.parent_path() / name, fs::path(program.string() + ".runfiles/ringpost") / built,
-        program.parent_path().parent_path().parent_path() / built}) {
-    std::error_code error;
-    if (fs::exists(candidate, error)) return candidate.string();
-  }
-  throw std::runtime_error(
-      fmt::format("{} is not beside {}; build //tools/ringpost", name, program.string()));
 }
 
 // A folder of the virtual devices' files, for as long as the program runs.
@@ -111,7 +98,11 @@ void PassSignalsOn() {
 // In front of others: of two that stand in one function's place, the first is called.
 void Preload(const char* library) {
   const char* others = std::getenv("LD_PRELOAD");
-  std::string preload = FindLibrary(library);
+  std::string preload = FindLibrary("sim/uverbs", library);
+  if (preload.empty()) {
+    throw std::runtime_error(
+        fmt::format("{} is not beside the program; build //tools/ringpost", library));
+  }
   if (others != nullptr && *others != '\0') preload += std::string(":") + others;
   setenv("LD_PRELOAD", preload.c_str(), 1);
 }

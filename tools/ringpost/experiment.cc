@@ -13,9 +13,17 @@
 namespace ringpost::tools {
 
 Experiment LoadExperiment(const config::Sources& sources) {
+  Platforms platforms;
+  return LoadExperiment(sources, platforms);
+}
+
+Experiment LoadExperiment(const config::Sources& sources, Platforms& platforms) {
   Experiment experiment;
   experiment.loaded = config::Load(sources);
-  experiment.platform = config::LoadPlatform(experiment.loaded.config.platform);
+  const std::string& name = experiment.loaded.config.platform;
+  auto known = platforms.find(name);
+  if (known == platforms.end()) known = platforms.emplace(name, config::LoadPlatform(name)).first;
+  experiment.platform = known->second;
   experiment.hash = config::ConfigHash(experiment.loaded.effective, experiment.platform);
   return experiment;
 }

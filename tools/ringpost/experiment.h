@@ -22,6 +22,10 @@ struct Experiment {
 // Throws config::ConfigError.
 Experiment LoadExperiment(const config::Sources& sources);
 
+// The same for many of them: a platform by name is read once.
+using Platforms = std::map<std::string, sim::Platform>;
+Experiment LoadExperiment(const config::Sources& sources, Platforms& platforms);
+
 // configs/experiments/NAME.yaml under the root, or `name` itself when it ends in .yaml.
 std::string ExperimentPath(const std::string& name);
 

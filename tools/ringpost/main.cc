@@ -16,6 +16,7 @@
 #include "tools/ringpost/quickstart_command.h"
 #include "tools/ringpost/reproduce_command.h"
 #include "tools/ringpost/run_command.h"
+#include "tools/ringpost/sweep/sweep_command.h"
 #include "tools/ringpost/version.h"
 
 namespace ringpost::tools {
@@ -34,6 +35,7 @@ struct Arguments {
   CompareArguments compare;
   DoctorArguments doctor;
   ExecArguments exec;
+  SweepArguments sweep;
 };
 
 constexpr char kSetHelp[] = "key.path=value; replaces the file and RINGPOST_SET";
@@ -102,6 +104,17 @@ void AddExec(CLI::App& app, ExecArguments& exec) {
   command->footer("The program and its arguments follow: ringpost exec -- ib_write_lat -F");
 }
 
+void AddSweep(CLI::App& app, SweepArguments& sweep) {
+  CLI::App* command = app.add_subcommand(
+      "sweep", "Run an experiment at many points; write results.csv and a report with curves");
+  command->add_option("config", sweep.config, "YAML file: experiment, axes, seeds")->required();
+  command->add_option("--out", sweep.out, "Folder of the results")->required()->type_name("DIR");
+  command->add_option("--jobs", sweep.jobs, "Points at a time, of each rank; default: cores")
+      ->type_name("N");
+  command->add_flag("--resume", sweep.resume, "Go on with the results in the folder");
+  command->add_flag("--force", sweep.force, "Replace the results in the folder");
+}
+
 // The program's words, which follow "--", are not for our parser. Returns how many words are.
 int TakeProgram(int argc, char** argv, ExecArguments& exec) {
   if (argc < 2 || argv[1] != std::string("exec")) return argc;
@@ -119,6 +132,7 @@ int Dispatch(const CLI::App& app, const Arguments& arguments) {
   if (app.got_subcommand("reproduce")) {
     return RunReproduceCommand(arguments.reproduce, RealRunner(), std::cout);
   }
+  if (app.got_subcommand("sweep")) return RunSweepCommand(arguments.sweep, std::cout);
   if (app.got_subcommand("exec")) return RunExecCommand(arguments.exec);
   return RunQuickstartCommand(RealRunner(), std::cout);
 }
@@ -148,6 +162,7 @@ int Main(int argc, char** argv) {
   AddCompare(app, arguments.compare);
   AddDoctor(app, arguments.doctor);
   AddExec(app, arguments.exec);
+  AddSweep(app, arguments.sweep);
   try {
     app.parse(TakeProgram(argc, argv, arguments.exec), argv);
   } catch (const CLI::ParseError& error) {

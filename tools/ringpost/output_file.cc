@@ -33,10 +33,11 @@ OutputFile::OutputFile(const std::string& option, const std::string& path,
     Refuse(option, fmt::format("there is no folder '{}'", folder.string()),
            "create it, or name a file elsewhere");
   }
-  // The file behind a link is replaced, not the link.
-  if (fs::exists(target, error)) target = fs::canonical(target, error);
+  const bool is_file = fs::is_regular_file(target, error);
+  const bool renamed = is_file || !fs::exists(target, error);
+  // The file behind a link is replaced, not the link. A pipe behind one has no other name.
+  if (is_file) target = fs::canonical(target, error);
   target_ = target.string();
-  const bool renamed = !fs::exists(target, error) || fs::is_regular_file(target, error);
   for (const std::string& other : taken) {
     if (renamed && fs::weakly_canonical(other, error) == fs::weakly_canonical(target, error)) {
       Refuse(option, fmt::format("'{}' is a file that this run reads, or writes already", path),

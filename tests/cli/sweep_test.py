@@ -1,0 +1,340 @@
+"""A sweep: a row for each point, in one order, whatever runs it and however often it is killed."""
+
+import fcntl
+import json
+import os
+import pty
+import random
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from tests import case_report
+from tests.cli.program import PROGRAM, ROOT, ringpost
+from tests.cli.table import rows_of
+
+EXPERIMENT = "workload: {kind: put_latency, operations: 20, warm_up: 2}\n"
+SWEEP = """experiment: EXPERIMENT
+axes:
+  transport.ordering: [gpu_fence, system_fence]
+  workload.payload: [8 B, 64 B, 2 KiB]
+seeds: [3, 4]
+"""
+COLUMNS = ["index", "transport.ordering", "workload.payload", "seed", "backend", "source",
+           "config_hash", "limited_by", "violations", "error"]
+HANG_S = 30  # what only a hang takes
+
+
+def lines_of(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read().splitlines()
+
+
+class SweepCase(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.experiment = self.write("experiment.yaml", EXPERIMENT)
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text.replace("EXPERIMENT", self.path("experiment.yaml")))
+        return self.path(name)
+
+    def sweep(self, out, *arguments, text=SWEEP, status=0, **variables):
+        run = ringpost("sweep", self.write("sweep.yaml", text), "--out", self.path(out), *arguments,
+                       **variables)
+        self.assertEqual(run.returncode, status, run.stderr)
+        return run
+
+    def bytes_of(self, out, name="results.csv"):
+        with open(self.path(out, name), "rb") as file:
+            return file.read()
+
+    def rows(self, out):
+        return rows_of(self.path(out))
+
+
+class Table(SweepCase):
+    def test_a_point_for_each_combination_has_a_row_in_the_order_of_the_file(self):
+        run = self.sweep("out")
+        self.assertEqual(run.stderr, "")
+        rows = self.rows("out")
+        self.assertEqual(list(rows[0])[:len(COLUMNS)], COLUMNS)
+        expected = [(str(6 * o + 2 * p + s), ordering, payload, seed)
+                    for o, ordering in enumerate(["gpu_fence", "system_fence"])
+                    for p, payload in enumerate(["8 B", "64 B", "2 KiB"])
+                    for s, seed in enumerate(["3", "4"])]
+        self.assertEqual([tuple(row[name] for name in COLUMNS[:4]) for row in rows], expected)
+        self.assertEqual({(row["backend"], row["source"], row["violations"], row["error"])
+                          for row in rows}, {("sim", "simulated", "0", "")})
+        head = lines_of(self.path("out", "results.csv"))[0]
+        self.assertRegex(head, r"\A# ringpost \S+ \| simulated \| backend sim \| sweep [0-9a-f]{16}"
+                               r" \| 12 points\Z")
+
+    def test_a_row_has_what_the_run_of_its_settings_has(self):
+        self.sweep("out")
+        row = self.rows("out")[9]
+        run = ringpost("run", self.experiment, "--set", "transport.ordering=system_fence", "--set",
+                       "workload.payload=64 B", "--seed", "4", "--quiet", "--json",
+                       self.path("run.json"))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        with open(self.path("run.json"), encoding="utf-8") as file:
+            result = json.load(file)
+        self.assertEqual(row["config_hash"], result["config_hash"])
+        self.assertEqual(row["limited_by"], result["limited_by"])
+        self.assertGreater(len(result["metrics"]), 1)
+        units = lines_of(self.path("out", "results.csv"))[1]
+        for name, metric in result["metrics"].items():
+            self.assertEqual(float(row[name]), metric["value"])
+            self.assertIn(f"{name} {metric['unit']}", units)
+        self.assertEqual(float(row["requester_context_hit_rate"]), 100)
+
+    def test_two_keys_of_one_axis_take_the_same_values(self):
+        text = ("experiment: EXPERIMENT\nset: {workload.kind: message_rate}\n"
+                "axes:\n  transport.qps_per_peer, workload.threads: [1, 2, 4]\n")
+        self.sweep("out", text=text)
+        self.assertEqual([(row["transport.qps_per_peer"], row["workload.threads"])
+                          for row in self.rows("out")], [("1", "1"), ("2", "2"), ("4", "4")])
+
+    def test_a_list_of_points_may_set_other_keys_and_have_other_metrics(self):
+        text = ("experiment: EXPERIMENT\npoints:\n- {workload.kind: message_rate}\n"
+                "- {workload.payload: 64 B}\n")
+        self.sweep("out", text=text)
+        first, second = self.rows("out")
+        self.assertEqual([row["workload.payload"] for row in (first, second)], ["8 B", "64 B"])
+        self.assertEqual([row["workload.kind"] for row in (first, second)],
+                         ["message_rate", "put_latency"])
+        self.assertTrue(first["message_rate"] and not second["message_rate"])
+        self.assertTrue(second["issue_latency"] and not first["issue_latency"])
+
+    def test_the_count_of_processes_changes_no_byte(self):
+        self.sweep("one", "--jobs", "1")
+        self.sweep("two", "--jobs", "2")
+        self.sweep("many", "--jobs", "12")
+        self.assertEqual(self.bytes_of("one"), self.bytes_of("two"))
+        self.assertEqual(self.bytes_of("one"), self.bytes_of("many"))
+
+    def test_a_terminal_shows_how_far_it_is_and_what_time_is_left(self):
+        ours, theirs = pty.openpty()
+        self.addCleanup(os.close, ours)
+        run = subprocess.run(
+            [PROGRAM, "sweep", self.write("sweep.yaml", SWEEP), "--out", self.path("out")],
+            env={"PATH": os.environ["PATH"], "RINGPOST_ROOT": ROOT}, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=theirs, check=False, timeout=HANG_S)
+        os.close(theirs)
+        self.assertEqual(run.returncode, 0)
+        shown = os.read(ours, 65536).decode()
+        for done in range(1, 13):
+            self.assertRegex(shown, rf"K{done}/12 points, about \d+ s left")
+        self.assertTrue(shown.endswith("\r\x1b[K"))
+
+    def test_the_environment_sets_what_the_file_does_not(self):
+        self.sweep("out", RINGPOST_SET="workload.operations=30 workload.payload=1 KiB")
+        self.assertEqual([row["workload.payload"] for row in self.rows("out")][:3],
+                         ["8 B", "8 B", "64 B"])
+        self.sweep("plain")
+        self.assertNotEqual(self.rows("out")[0]["config_hash"],
+                            self.rows("plain")[0]["config_hash"])
+
+    def test_a_point_that_fails_has_its_error_in_its_row_and_runs_again_when_resumed(self):
+        text = ("experiment: EXPERIMENT\naxes:\n"
+                "  faults.rules: [[], [{where: responder, kind: error}],"
+                " [{where: responder, kind: delay, amount: 1 us}]]\n")
+        run = self.sweep("out", text=text, status=1)
+        rows = self.rows("out")
+        self.assertEqual([bool(row["error"]) for row in rows], [False, True, False])
+        self.assertIn(f"ringpost: point 1 failed: {rows[1]['error']}\n", run.stderr)
+        before = self.bytes_of("out")
+        self.sweep("out", "--resume", text=text, status=1)
+        self.assertEqual(self.bytes_of("out"), before)
+        points = [json.loads(line)["point"]
+                  for line in lines_of(self.path("out", "points.jsonl"))[1:]]
+        self.assertEqual(sorted(points), [0, 1, 2])
+
+    def test_violations_end_with_status_3_unless_they_were_asked_for(self):
+        text = ("experiment: EXPERIMENT\nset: {workload.inline: never}\naxes:\n"
+                "  transport.ordering: [gpu_fence, system_fence]\n"
+                "  visibility.reads: [l2, ptx]\n")
+        run = self.sweep("out", text=text, status=3)
+        self.assertIn("have violations", run.stderr)
+        self.assertEqual([row["violations"] != "0" for row in self.rows("out")],
+                         [False, True, False, False])
+
+
+class Resume(SweepCase):
+    def wait_for(self, condition):
+        limit = time.monotonic() + HANG_S
+        while not condition():
+            self.assertLess(time.monotonic(), limit, "it hangs")
+            time.sleep(0.002)
+
+    def processes(self):
+        """The processes of this test's points that run."""
+        found = []
+        for entry in os.listdir("/proc"):
+            try:
+                with open(f"/proc/{entry}/cmdline", "rb") as file:
+                    command = file.read()
+                with open(f"/proc/{entry}/stat", encoding="utf-8") as file:
+                    zombie = file.read().rpartition(")")[2].split()[0] == "Z"
+            except OSError:
+                continue
+            if self.experiment.encode() in command and not zombie:
+                found.append(int(entry))
+        return found
+
+    def kill_after(self, lines, out):
+        """Starts a sweep, and kills it when points.jsonl has so many lines."""
+        process = subprocess.Popen(
+            [PROGRAM, "sweep", self.write("sweep.yaml", SWEEP), "--out", self.path(out), "--jobs",
+             "2"], env={"PATH": os.environ["PATH"], "RINGPOST_ROOT": ROOT},
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        points = self.path(out, "points.jsonl")
+        self.wait_for(lambda: os.path.exists(points) and len(lines_of(points)) >= lines
+                      or process.poll() is not None)
+        process.send_signal(signal.SIGKILL)
+        process.wait(HANG_S)
+
+    def test_a_sweep_that_was_killed_goes_on_and_ends_with_the_same_bytes(self):
+        self.sweep("whole")
+        for lines in (1, 4, 8):
+            out = f"killed after {lines}"
+            self.kill_after(lines, out)
+            self.wait_for(lambda: not self.processes())
+            done = self.bytes_of(out, "points.jsonl")
+            self.assertEqual(done[-1:], b"\n")
+            self.sweep(out, "--resume", "--jobs", "2")
+            self.assertEqual(self.bytes_of(out), self.bytes_of("whole"))
+            # What was done has not run again: its lines stand there in front, each once.
+            after = lines_of(self.path(out, "points.jsonl"))
+            self.assertEqual(set(done.decode().splitlines()) - set(after), set())
+            self.assertEqual(len(after), 13)
+
+    def test_a_torn_line_is_dropped_wherever_it_is_cut(self):
+        self.sweep("whole")
+        draw = random.Random(int(os.environ.get("RINGPOST_TEST_SEED", "1")))
+        points, rows = self.bytes_of("whole", "points.jsonl"), self.bytes_of("whole")
+        for case in range(8):
+            os.mkdir(self.path(f"cut {case}"))
+            for name, content in (("points.jsonl", points), ("results.csv", rows)):
+                cut = draw.randrange(points.index(b"\n") + 1, len(points))
+                with open(self.path(f"cut {case}", name), "wb") as file:
+                    file.write(content[:cut])
+            self.sweep(f"cut {case}", "--resume")
+            self.assertEqual(self.bytes_of(f"cut {case}"), rows, f"case {case}")
+
+    def test_files_that_a_killed_process_left_half_written_are_removed(self):
+        self.sweep("out")
+        for name in ("results.csv.1.partial", "points.jsonl.22.partial"):
+            with open(self.path("out", name), "wb") as file:
+                file.write(b"half")
+        self.sweep("out", "--resume")
+        self.assertEqual([name for name in os.listdir(self.path("out")) if "partial" in name], [])
+
+
+class Mistakes(SweepCase):
+    def refused(self, place, key, remedy, *arguments, text=SWEEP, out="out"):
+        """`place` and `remedy` are regular expressions."""
+        before = {}
+        if os.path.isdir(self.path(out)):
+            before = {name: self.bytes_of(out, name) for name in os.listdir(self.path(out))}
+        run = ringpost("sweep", self.write("sweep.yaml", text), "--out", self.path(out), *arguments)
+        self.assertEqual((run.returncode, run.stdout), (2, ""), run.stderr)
+        self.assertRegex(run.stderr, rf"\A[^\n]*{place}: {key}: [^;\n]+; [^\n]*{remedy}[^\n]*\n\Z")
+        if os.path.isdir(self.path(out)):
+            self.assertEqual(before, {name: self.bytes_of(out, name)
+                                      for name in os.listdir(self.path(out))})
+
+    def test_results_that_are_there_are_neither_mixed_nor_replaced_unasked(self):
+        self.sweep("out")
+        self.refused(r"command line:1:1", "--out", "--resume .*--force")
+        other = SWEEP.replace("8 B", "16 B")
+        self.refused(r"command line:1:1", "--out", "--force", "--resume", text=other)
+        os.remove(self.path("out", "points.jsonl"))
+        self.refused(r"command line:1:1", "--out", "--force", "--resume")
+        self.refused(r"command line:1:1", "--resume", "one of the two", "--resume", "--force")
+        self.sweep("out", "--force", text=other)
+        self.assertEqual(self.rows("out")[0]["workload.payload"], "16 B")
+
+    def test_another_experiment_under_the_same_name_is_another_sweep(self):
+        self.sweep("out")
+        self.write("experiment.yaml", EXPERIMENT.replace("20", "21"))
+        self.refused(r"command line:1:1", "--out", "--force", "--resume")
+
+    def test_an_axis_that_is_no_key_is_named_with_its_place(self):
+        text = SWEEP.replace("workload.payload", "workload.paylod")
+        self.refused(r"sweep\.yaml:4:3", r"workload\.paylod", "payload", text=text)
+
+    def test_a_value_of_the_wrong_type_is_named_with_its_place(self):
+        self.refused(r"sweep\.yaml:4:27", r"workload\.payload", "B, KiB", text=SWEEP.replace(
+            "64 B", "64"))
+        self.refused(r"sweep\.yaml:3:24", r"transport\.ordering", "gpu_fence", text=SWEEP.replace(
+            "gpu_fence", "1"))
+        self.refused(r"sweep\.yaml:5:9", "seed", "whole number", text=SWEEP.replace("3,", "three,"))
+
+    def test_settings_that_conflict_at_one_point_are_refused_before_any_runs(self):
+        text = "experiment: EXPERIMENT\naxes:\n  workload.threads: [1, 2]\n"
+        self.refused(r"sweep\.yaml:3:25", r"workload\.threads", "at least 2", text=text)
+        self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_the_sweeps_of_this_repository_are_free_of_mistakes(self):
+        names = os.listdir(os.path.join(ROOT, "configs/sweeps"))
+        self.assertGreater(len(names), 0)
+        for name in names:
+            # All points are checked before the folder is.
+            run = ringpost("sweep", os.path.join(ROOT, "configs/sweeps", name), "--out",
+                           "/proc/nowhere")
+            self.assertRegex(run.stderr, r"\Acommand line:1:1: --out: [^\n]+\n\Z")
+
+    def test_ten_million_points_are_refused_at_once(self):
+        values = ", ".join(str(n) for n in range(1, 217))
+        text = (f"experiment: EXPERIMENT\naxes:\n  workload.operations: [{values}]\n"
+                f"  workload.warm_up: [{values}]\n  nic.run_length: [{values}]\n")
+        self.refused(r"sweep\.yaml:3:3", "axes", "fewer values", text=text)
+
+    def test_files_that_are_no_sweeps_are_refused_in_one_line(self):
+        for text, place, key in (
+                ("axes: {seed: [1]}\n", "1:8", "seed"),
+                ("axes: {workload.payload: []}\n", "1:26", r"workload\.payload"),
+                ("axes: {workload.payload: 8 B}\n", "1:26", r"workload\.payload"),
+                ("axes: {workload.payload: [8 B, 8 B]}\n", "1:32", r"workload\.payload"),
+                ("experiment: EXPERIMENT\n", "1:1", "axes"),
+                ("axes: {workload.payload: [8 B]}\n", "1:1", "experiment"),
+                ("experiment: nowhere\naxes: {workload.payload: [8 B]}\n", "1:1", "file"),
+                ("experimnt: EXPERIMENT\n", "1:1", "experimnt"),
+                ("experiment: EXPERIMENT\nset: {workload.payload: 8 B}\n"
+                 "axes: {workload.payload: [8 B]}\n", "2:7", r"workload\.payload"),
+                ("experiment: EXPERIMENT\naxes: {workload.payload: [8 B]}\nplot: {x: seed}\n",
+                 "3:11", r"plot\.x")):
+            self.refused(place, key, ".", text=text)
+
+    def test_folders_that_cannot_be_written_to_are_refused(self):
+        self.write("file", "")
+        self.refused(r"command line:1:1", "--out", "another", out="file")
+        self.refused(r"command line:1:1", "--out", "elsewhere", out="/proc/nowhere")
+        self.refused(r"command line:1:1", "--jobs", "1 to", "--jobs", "0")
+
+    def test_two_sweeps_do_not_write_to_one_folder(self):
+        os.mkdir(self.path("out"))
+        folder = os.open(self.path("out"), os.O_RDONLY)
+        self.addCleanup(os.close, folder)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        self.refused(r"command line:1:1", "--out", "another folder")
+
+
+class Output(SweepCase):
+    def test_a_result_goes_whole_to_a_pipe(self):
+        run = ringpost("run", self.experiment, "--quiet", "--json", "/dev/stdout")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertEqual(json.loads(run.stdout)["source"], "simulated")
+
+
+if __name__ == "__main__":
+    case_report.main()

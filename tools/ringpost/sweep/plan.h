@@ -1,0 +1,60 @@
+// plan.h: what a sweep runs: an experiment, and the settings of each of its points.
+//
+//   experiment: rate_batched              # a file of configs/experiments, or the path of one
+//   set: {workload.operations: 2000}      # for all points
+//   axes:                                 # a point for each combination; the last axis is
+//   innermost
+//     transport.ordering: [gpu_fence, system_fence]
+//     transport.qps_per_peer, workload.threads: [1, 2, 4]    # both keys take each value
+//   seeds: [1, 2, 3]                      # innermost of all; default: the experiment's own
+//   plot: {x: workload.threads, metrics: [message_rate]}     # default: see plots.h
+//
+// Instead of axes, `points:` is a list of maps from keys to values. The order of points is that of
+// the file, and the same in every run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "configs/schema/loader.h"
+
+namespace ringpost::tools {
+
+// A sweep of more points is refused: each is checked before the first one runs.
+constexpr uint64_t kMostPoints = 50'000;
+
+struct Plan {
+  std::string file;
+  std::string experiment;               // path
+  std::vector<config::Assignment> set;  // of RINGPOST_SET, then of the file
+  std::vector<std::string> keys;        // that differ between points, in the order of the file
+  // For each axis the settings of each of its values; a list of points is one axis.
+  std::vector<std::vector<std::vector<config::Assignment>>> axes;
+  std::vector<config::Assignment> seeds;  // empty: the experiment's own
+  std::string x;                          // of the plots; empty: not said
+  std::vector<std::string> metrics;       // of the plots; empty: all
+
+  uint64_t PointsCount() const;
+  // In the order of precedence, `set` first.
+  std::vector<config::Assignment> SettingsOf(uint64_t point) const;
+};
+
+// Throws config::ConfigError: also for a key that stands twice, and for too many points.
+Plan ReadPlan(const std::string& path);
+
+// A point with what its effective configuration says.
+struct SweepPoint {
+  uint64_t index = 0;
+  std::vector<std::string> values;  // of the keys of the plan
+  std::string seed;
+  std::string backend;
+  std::string hash;
+  bool unsafe = false;  // asked for violations
+};
+
+// Checks each point as `run` would. Throws config::ConfigError.
+std::vector<SweepPoint> CheckPoints(const Plan& plan);
+
+}  // namespace ringpost::tools

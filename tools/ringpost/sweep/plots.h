@@ -1,0 +1,63 @@
+// plots.h: the curves of a sweep: one plot for each metric, one curve for each series.
+//
+// The horizontal axis is the plan's `plot: {x: ...}`; without it, the key that takes the most
+// numbers. Other keys that differ at the same x make series. Rows that differ in nothing but their
+// seed are one point: the median, with the least and the largest.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/ringpost/sweep/plan.h"
+#include "tools/ringpost/sweep/row.h"
+
+namespace ringpost::tools {
+
+struct PlotPoint {
+  size_t x = 0;  // index in Plot::x_texts
+  double median = 0;
+  double least = 0;
+  double largest = 0;
+  size_t seeds_count = 0;
+  // Of the first of its rows.
+  std::string limited_by;
+  std::vector<Measure> hit_rates;
+  std::string hash;
+};
+
+struct Series {
+  std::string name;               // empty where there is but one
+  std::vector<PlotPoint> points;  // ascending in x
+};
+
+// A published value of the configuration of a point.
+struct PublishedPoint {
+  size_t x = 0;
+  double value = 0;
+  std::string source;
+};
+
+// How an axis is divided: not at all by words, which stand at equal distances.
+enum class Scale : uint8_t { kWords, kLinear, kLogarithmic };
+
+struct Plot {
+  std::string metric;
+  std::string unit;
+  std::string x_key;
+  std::string x_label;               // with the keys that go along with it
+  std::vector<std::string> x_texts;  // ascending, or for words in the order of the file
+  std::vector<double> x_values;      // where they stand
+  Scale x_scale = Scale::kLinear;
+  Scale y_scale = Scale::kLinear;
+  std::vector<Series> series;
+  std::vector<PublishedPoint> published;
+};
+
+// None for metrics that no point has. Rows that failed are left out.
+std::vector<Plot> MakePlots(const Plan& plan, const std::vector<Row>& rows);
+
+// Whether distances grow as those of 1, 2, 4, 8 do. `values` ascend.
+bool IsGeometric(const std::vector<double>& values);
+
+}  // namespace ringpost::tools

@@ -1,0 +1,162 @@
+#include "tools/ringpost/sweep/sweep_command.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <vector>
+
+#include "configs/schema/config_error.h"
+#include "configs/schema/config_hash.h"
+#include "configs/schema/loader.h"
+#include "tools/ringpost/exit_status.h"
+#include "tools/ringpost/sweep/join_ranks.h"
+#include "tools/ringpost/sweep/plan.h"
+#include "tools/ringpost/sweep/rank_workers.h"
+#include "tools/ringpost/sweep/report.h"
+#include "tools/ringpost/sweep/results.h"
+#include "tools/ringpost/sweep/row.h"
+#include "tools/ringpost/sweep/time_left.h"
+#include "tools/ringpost/sweep/workers.h"
+#include "tools/ringpost/version.h"
+
+namespace ringpost::tools {
+namespace {
+
+constexpr uint32_t kMostJobs = 1024;
+
+[[noreturn]] void Refuse(const char* option, const std::string& wrong, const std::string& right) {
+  throw config::ConfigError({"command line", 1, 1}, option, {wrong, right});
+}
+
+bool OnlySimulates(const std::vector<SweepPoint>& points) {
+  return std::all_of(points.begin(), points.end(),
+                     [](const SweepPoint& point) { return point.backend == "sim"; });
+}
+
+// As many as this process may use cores.
+size_t CoresCount() {
+  cpu_set_t cores;
+  if (sched_getaffinity(0, sizeof(cores), &cores) != 0) return 1;
+  return static_cast<size_t>(std::max(1, CPU_COUNT(&cores)));
+}
+
+void CheckArguments(const SweepArguments& arguments) {
+  if (arguments.resume && arguments.force) {
+    Refuse("--resume", "goes on with what --force would replace", "use one of the two");
+  }
+  if (arguments.jobs && (*arguments.jobs == 0 || *arguments.jobs > kMostJobs)) {
+    Refuse("--jobs", fmt::format("{} is no count of processes", *arguments.jobs),
+           fmt::format("give 1 to {}", kMostJobs));
+  }
+}
+
+// One line that tells this sweep from any other.
+std::string IdentityOf(const Plan& plan, const std::vector<SweepPoint>& points) {
+  std::string all;
+  for (const std::string& key : plan.keys) all += key + " ";
+  for (const SweepPoint& point : points) all += point.hash + " ";
+  return fmt::format("ringpost {} | {} | sweep {:016x} | {} points", kVersion,
+                     OnlySimulates(points) ? "simulated | backend sim" : "measured",
+                     config::HashOf(all), points.size());
+}
+
+std::vector<std::string> ArgumentsOf(const Plan& plan, uint64_t point) {
+  std::vector<std::string> words = {"run", plan.experiment, "--quiet", "--json", "/dev/stdout"};
+  for (const config::Assignment& setting : plan.SettingsOf(point)) {
+    words.push_back("--set");
+    words.push_back(setting.key + "=" + setting.value);
+  }
+  return words;
+}
+
+void RunPoints(const Plan& plan, const std::vector<SweepPoint>& points, Workers& workers,
+               Results& results) {
+  std::vector<uint64_t> left;
+  for (const SweepPoint& point : points) {
+    if (!results.Has(point.index)) left.push_back(point.index);
+  }
+  TimeLeft progress(points.size(), points.size() - left.size());
+  auto next = left.begin();
+  while (next != left.end() || workers.Running() > 0) {
+    for (; next != left.end() && workers.Room() > 0; ++next) {
+      workers.Start(*next, ArgumentsOf(plan, *next));
+    }
+    constexpr int kPatienceMs = 1000;
+    for (const Ended& ended : workers.Wait(kPatienceMs)) {
+      const SweepPoint& point = points[ended.point];
+      results.Add(ended.error.empty() ? RowOf(point, ended.output) : FailedRow(point, ended.error));
+      progress.Done();
+    }
+    progress.Tick();
+  }
+}
+
+// Says what went wrong, and what that means for the exit status.
+int Summarise(const std::vector<SweepPoint>& points, const Results& results) {
+  int status = kClean;
+  uint64_t violating = 0;
+  for (const auto& [index, row] : results.rows()) {
+    if (!row.error().empty()) {
+      std::cerr << fmt::format("ringpost: point {} failed: {}\n", index, row.error());
+      status = kFailed;
+    } else if (row.violations() != "" && row.violations() != "0" && !points[index].unsafe) {
+      ++violating;
+    }
+  }
+  if (status == kFailed) {
+    std::cerr << "ringpost: --resume runs points that failed once more\n";
+    return status;
+  }
+  if (violating == 0) return status;
+  std::cerr << fmt::format("ringpost: {} points have violations; run one of them to see which\n",
+                           violating);
+  return kFound;
+}
+
+// Of rank 0, or of the only process.
+int RunSweep(const SweepArguments& arguments, Ranks* ranks, std::ostream& out) {
+  CheckArguments(arguments);
+  const Plan plan = ReadPlan(arguments.config);
+  const std::vector<SweepPoint> points = CheckPoints(plan);
+  const std::string identity = IdentityOf(plan, points);
+  Results results(arguments.out, identity, CellNames(plan),
+                  arguments.resume  ? Existing::kResume
+                  : arguments.force ? Existing::kReplace
+                                    : Existing::kRefuse);
+  // Runs that measure this machine would disturb each other.
+  const size_t jobs = arguments.jobs.value_or(OnlySimulates(points) ? CoresCount() : 1);
+  std::unique_ptr<Workers> workers;
+  if (ranks != nullptr) {
+    workers = std::make_unique<RankWorkers>(*ranks, jobs);
+  } else {
+    workers = std::make_unique<LocalWorkers>(jobs);
+  }
+  RunPoints(plan, points, *workers, results);
+  out << identity << "\n" << arguments.out << "/results.csv\n";
+  std::vector<Row> rows;
+  for (const auto& [point, row] : results.rows()) rows.push_back(row);
+  const std::string wrong = WriteReport(arguments.out, identity, plan, rows);
+  if (wrong.empty()) {
+    out << arguments.out << "/report.html\n";
+  } else {
+    std::cerr << "ringpost: results.csv is complete; " << wrong << "\n";
+  }
+  return Summarise(points, results);
+}
+
+}  // namespace
+
+int RunSweepCommand(const SweepArguments& arguments, std::ostream& out) {
+  const std::unique_ptr<Ranks> ranks = JoinRanks();
+  if (ranks != nullptr && ranks->Rank() > 0) {
+    ServePoints(*ranks, arguments.jobs.value_or(CoresCount()));
+    return kClean;
+  }
+  const Dismissal dismissal(ranks.get());
+  return RunSweep(arguments, ranks.get(), out);
+}
+
+}  // namespace ringpost::tools
