@@ -6,6 +6,7 @@
 
 #include "backends/sim/sim_nic.h"
 #include "configs/schema/platform_loader.h"
+#include "sim/cache/context_cache.h"
 #include "sim/engine/check.h"
 
 namespace ringpost {
@@ -17,6 +18,13 @@ sim::MemoryOptions MemoryOptionsOf(const FabricOptions& options) {
   memory.nic_reads_l2 = options.nic_reads_l2;
   memory.seed = options.seed;
   return memory;
+}
+
+std::unique_ptr<sim::ContextCache> CacheOf(const sim::CacheSpec& spec, const char* role,
+                                           uint32_t node, uint64_t seed) {
+  auto cache = sim::MakeCache(spec, seed, fmt::format("{} contexts of node {}", role, node));
+  RINGPOST_CHECK(cache != nullptr, "a platform was given an impossible cache");
+  return cache;
 }
 
 }  // namespace
@@ -43,10 +51,8 @@ Fabric::Fabric(const sim::Platform& platform, const FabricOptions& options)
                                                                      options.tap});
   for (uint32_t node = 0; node < options.nodes; ++node) {
     nodes_.push_back(std::make_unique<sim::NicNode>(
-        *context_, node,
-        sim::MakeCache(platform.requester_context.model, platform.requester_context.entries_count),
-        sim::MakeCache(platform.responder_context.model,
-                       platform.responder_context.entries_count)));
+        *context_, node, CacheOf(platform.requester_context, "requester", node, options.seed),
+        CacheOf(platform.responder_context, "responder", node, options.seed)));
     gpus_.push_back(
         std::make_unique<sim::Gpu>(engine_, *memory_, costs_, static_cast<uint16_t>(node)));
     hosts_.push_back(std::make_unique<sim::Gpu>(

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <set>
 
-#include "configs/schema/quantity.h"
+#include "configs/schema/cache_reader.h"
+#include "configs/schema/parameter_reader.h"
 #include "configs/schema/root.h"
 #include "configs/schema/yaml_file.h"
 
@@ -21,7 +23,6 @@ using sim::Parameter;
 using sim::ParameterInfo;
 using sim::Platform;
 using sim::Provenance;
-using sim::Unit;
 
 const ParameterInfo* FindParameter(const std::string& path) {
   for (const ParameterInfo& info : sim::Parameters()) {
@@ -35,31 +36,19 @@ std::string BlockOf(const ParameterInfo& info) {
   return key.substr(0, key.find('.'));
 }
 
-QuantityKind KindOf(Unit unit) {
-  switch (unit) {
-    case Unit::kMegahertz:
-      return QuantityKind::kFrequency;
-    case Unit::kGigabitsPerSecond:
-      return QuantityKind::kBandwidth;
-    case Unit::kBytes:
-      return QuantityKind::kBytes;
-    default:
-      return QuantityKind::kTime;
-  }
-}
+// The cache of one kind of NIC state.
+struct Cache {
+  const char* key;  // under `caches`
+  sim::CacheSpec Platform::*spec;
+  Parameter Platform::*second_level_hit;
+};
 
-std::string FormOf(const ParameterInfo& info) {
-  switch (info.unit) {
-    case Unit::kTime:
-      return "give {value: 369 ns, provenance: ..., source: ...} or {cycles: 120, time: 40 ns, "
-             "...}";
-    case Unit::kCount:
-      return "give {value: 132, provenance: ..., source: ...}";
-    default:
-      return fmt::format("give {{value: {}, provenance: ..., source: ...}}",
-                         ExampleOf(KindOf(info.unit)));
-  }
-}
+constexpr Cache kCacheKeys[] = {
+    {"requester_context", &Platform::requester_context, &Platform::requester_second_level_hit},
+    {"responder_context", &Platform::responder_context, &Platform::responder_second_level_hit},
+};
+
+std::string PathOf(const Cache& cache) { return fmt::format("{}.{}", kCaches, cache.key); }
 
 // Reads one platform file; the members are what all steps need.
 class Reader {
@@ -146,130 +135,25 @@ class Reader {
       if (info == nullptr) {
         Fail(item.key_node, path, {"there is no such parameter", Suggestion(path, names)});
       }
-      platform_.*(info->member) = ReadParameter(item.value, *info);
+      platform_.*(info->member) = ReadParameter(yaml_, item.value, *info);
       seen_.insert(path);
     }
-  }
-
-  Parameter ReadParameter(const YAML::Node& node, const ParameterInfo& info) {
-    if (!node.IsMap()) Fail(node, info.key, {"is not a map", FormOf(info)});
-    Parameter parameter;
-    std::set<std::string> given;
-    for (const MapItem& item : ItemsOf(yaml_, node, info.key)) {
-      given.insert(item.key);
-      ReadField(item, info, parameter);
-    }
-    const bool in_parts = given.contains("cycles") || given.contains("time");
-    if (given.contains("value") == in_parts) {
-      Fail(node, info.key,
-           {in_parts ? "has a value beside cycles or time" : "has no value", FormOf(info)});
-    }
-    for (const char* key : {"provenance", "source"}) {
-      if (!given.contains(key)) {
-        Fail(node, info.key, {fmt::format("has no {}", key), FormOf(info)});
-      }
-    }
-    return parameter;
-  }
-
-  void ReadField(const MapItem& item, const ParameterInfo& info, Parameter& parameter) {
-    const std::string path = std::string(info.key) + "." + item.key;
-    const std::string text = ScalarOf(yaml_, item.value, path, FormOf(info));
-    try {
-      if (item.key == "provenance") {
-        parameter.provenance = ParseProvenance(text);
-      } else if (item.key == "source") {
-        parameter.source = text;
-        if (text.empty()) throw ValueError{"is empty", "say where the number comes from"};
-      } else if (item.key == "value") {
-        ParseNumberOf(text, info, parameter);
-      } else if (item.key == "time" && info.unit == Unit::kTime) {
-        parameter.ns = ParseQuantity(text, QuantityKind::kTime);
-      } else if (item.key == "cycles" && info.unit == Unit::kTime) {
-        if (!ParseNumber(text, parameter.cycles)) {
-          throw ValueError{fmt::format("'{}' is not a number", text),
-                           "give SM cycles, such as 120"};
-        }
-      } else {
-        Fail(item.key_node, path, {"there is no such key", FormOf(info)});
-      }
-    } catch (const ValueError& error) {
-      Fail(item.value, path, error);
-    }
-  }
-
-  static Provenance ParseProvenance(const std::string& text) {
-    constexpr Provenance kAll[] = {Provenance::kPaper, Provenance::kDatasheet,
-                                   Provenance::kMeasured, Provenance::kFitted,
-                                   Provenance::kAssumed};
-    for (const Provenance provenance : kAll) {
-      if (text == sim::NameOf(provenance)) return provenance;
-    }
-    throw ValueError{fmt::format("'{}' is not known", text),
-                     "use paper, datasheet, measured, fitted or assumed"};
-  }
-
-  static void ParseNumberOf(const std::string& text, const ParameterInfo& info,
-                            Parameter& parameter) {
-    if (info.unit == Unit::kTime) {
-      parameter.ns = ParseQuantity(text, QuantityKind::kTime);
-      return;
-    }
-    if (info.unit != Unit::kCount) {
-      parameter.value = ParseQuantity(text, KindOf(info.unit));
-      const bool whole = parameter.value == std::floor(parameter.value);
-      if (info.unit == Unit::kBytes && !whole) {
-        throw ValueError{fmt::format("{} is not a whole number of bytes", text),
-                         "give whole bytes"};
-      }
-    } else {
-      uint64_t count = 0;
-      if (!ParseWholeNumber(text, count)) {
-        throw ValueError{fmt::format("'{}' is not a whole number", text), FormOf(info)};
-      }
-      parameter.value = static_cast<double>(count);
-    }
-    if (parameter.value == 0) throw ValueError{"is zero", FormOf(info)};
   }
 
   void ReadCaches(const YAML::Node& node) {
     for (const MapItem& item : ItemsOf(yaml_, node, kCaches)) {
-      const std::string path = std::string(kCaches) + "." + item.key;
-      if (item.key == "requester_context") {
-        platform_.requester_context = ReadCache(item.value, path);
-      } else if (item.key == "responder_context") {
-        platform_.responder_context = ReadCache(item.value, path);
-      } else {
+      const std::string path = fmt::format("{}.{}", kCaches, item.key);
+      const auto cache = std::find_if(std::begin(kCacheKeys), std::end(kCacheKeys),
+                                      [&](const Cache& one) { return item.key == one.key; });
+      if (cache == std::end(kCacheKeys)) {
         Fail(item.key_node, path,
              {"there is no such cache", "use requester_context or responder_context"});
       }
+      const CacheChoice choice = ReadCache(yaml_, item.value, path);
+      platform_.*(cache->spec) = choice.spec;
+      platform_.*(cache->second_level_hit) = choice.second_level_hit;
       seen_.insert(path);
     }
-  }
-
-  sim::CacheSpec ReadCache(const YAML::Node& node, const std::string& path) {
-    constexpr char kForm[] = "give {model: infinite} or {model: lru, entries_count: 1024}";
-    sim::CacheSpec cache;
-    bool has_model = false;
-    for (const MapItem& item : ItemsOf(yaml_, node, path)) {
-      const std::string key = path + "." + item.key;
-      if (item.key == "model") {
-        cache.model = Word(item.value, key, {"infinite", "lru"});
-        has_model = true;
-      } else if (item.key == "entries_count") {
-        const std::string text = ScalarOf(yaml_, item.value, key, kForm);
-        if (!ParseWholeNumber(text, cache.entries_count) || cache.entries_count == 0) {
-          Fail(item.value, key, {fmt::format("'{}' is not a count", text), kForm});
-        }
-      } else {
-        Fail(item.key_node, key, {"there is no such key", kForm});
-      }
-    }
-    if (!has_model) Fail(node, path, {"has no model", kForm});
-    if ((cache.model == "lru") != (cache.entries_count > 0)) {
-      Fail(node, path, {"only lru has entries_count, and needs it", kForm});
-    }
-    return cache;
   }
 
   void RequireAll() {
@@ -280,8 +164,7 @@ class Reader {
     };
     require(kLinkLayer, "use infiniband or roce");
     for (const ParameterInfo& info : sim::Parameters()) require(info.key, FormOf(info));
-    require("caches.requester_context", "give {model: infinite}");
-    require("caches.responder_context", "give {model: infinite}");
+    for (const Cache& cache : kCacheKeys) require(PathOf(cache), "give {model: infinite}");
   }
 
   YamlText yaml_;
@@ -289,17 +172,6 @@ class Reader {
   std::set<std::string> blocks_ = MakeBlocks();
   std::set<std::string> seen_;
 };
-
-std::string NumberText(const ParameterInfo& info, const Parameter& parameter) {
-  if (info.unit == Unit::kTime) {
-    return fmt::format("{} cycles {} ns", parameter.cycles, parameter.ns);
-  }
-  return fmt::format("{}", parameter.value);
-}
-
-std::string CacheText(const sim::CacheSpec& cache) {
-  return fmt::format("{} {}", cache.model, cache.entries_count);
-}
 
 }  // namespace
 
@@ -312,8 +184,10 @@ std::string CanonicalText(const sim::Platform& platform) {
   for (const ParameterInfo& info : sim::Parameters()) {
     text += fmt::format("{}: {}\n", info.key, NumberText(info, platform.*(info.member)));
   }
-  text += "requester_context: " + CacheText(platform.requester_context) + "\n";
-  text += "responder_context: " + CacheText(platform.responder_context) + "\n";
+  for (const Cache& cache : kCacheKeys) {
+    const CacheChoice choice{platform.*(cache.spec), platform.*(cache.second_level_hit)};
+    text += fmt::format("{}: {}\n", cache.key, CacheText(choice));
+  }
   return text;
 }
 
@@ -325,6 +199,11 @@ std::set<std::string> ParametersOf(const std::vector<sim::Platform>& platforms,
       const Parameter& parameter = platform.*(info.member);
       if (parameter.provenance != provenance) continue;
       texts.insert(fmt::format("{}: {}", info.key, NumberText(info, parameter)));
+    }
+    for (const Cache& cache : kCacheKeys) {
+      const Parameter& hit = platform.*(cache.second_level_hit);
+      if ((platform.*(cache.spec)).model != "two_level" || hit.provenance != provenance) continue;
+      texts.insert(SecondLevelText(PathOf(cache), hit));
     }
   }
   return texts;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "configs/schema/schema.h"
+#include "sim/cache/cache_spec.h"
 #include "sim/cost/platform.h"
 
 namespace ringpost::config {
@@ -79,11 +80,23 @@ Each is a map with its number, `provenance` and `source`. A time is `value: 369 
 GPU does `cycles: 120`, `time: 40 ns` or both: the part that scales with the SM clock and the part
 that does not. Provenance is `paper`, `datasheet`, `measured`, `fitted` (to the figures that its
 source names) or `assumed` (no figure depends on it). Every parameter must be there, or in the
-platform that `base` names. `link_layer` is `infiniband` or `roce`; `caches.requester_context` and
-`caches.responder_context` are `{model: infinite}` or `{model: lru, entries_count: 1024}`.
+platform that `base` names. `link_layer` is `infiniband` or `roce`.
 
 | parameter | unit | meaning |
 |---|---|---|
+)";
+
+constexpr char kCaches[] = R"(
+## Caches of a platform
+
+`caches.requester_context` and `caches.responder_context` say which QP contexts a NIC holds on chip
+when it sends for a QP, and when it receives for one: a map with a model, each key that the row of
+the model names, and no other. An entry is the context of one QP. What is not there costs
+`nic.context_miss`. Counts are 1 to 2^24; `ways_count` divides `entries_count`, which is more than
+`first_level_entries_count`. `hash` is `modulo` or `mix`, `inclusion` is `inclusive` or `exclusive`.
+
+| model | meaning |
+|---|---|
 )";
 
 std::string Row(const KeyInfo& key) {
@@ -121,6 +134,10 @@ std::string ReadmeText() {
   text += kPlatform;
   for (const sim::ParameterInfo& info : sim::Parameters()) {
     text += fmt::format("| `{}` | {} | {} |\n", info.key, NameOf(info.unit), info.meaning);
+  }
+  text += kCaches;
+  for (const sim::CacheModel& model : sim::CacheModels()) {
+    text += fmt::format("| `{}` | {} |\n", model.example, model.meaning);
   }
   return text;
 }

@@ -7,7 +7,7 @@ namespace ringpost::sim {
 
 class InfiniteCache final : public ContextCache {
  public:
-  bool Access(uint32_t) override { return true; }
+  Lookup Access(uint32_t) override { return Lookup::kHit; }
   uint64_t Evictions() const override { return 0; }
 };
 

@@ -12,11 +12,11 @@ class LruCache final : public ContextCache {
  public:
   explicit LruCache(uint64_t entries) : entries_(entries) {}
 
-  bool Access(uint32_t key) override {
+  Lookup Access(uint32_t key) override {
     const auto found = where_.find(key);
     if (found != where_.end()) {
       order_.splice(order_.begin(), order_, found->second);
-      return true;
+      return Lookup::kHit;
     }
     if (order_.size() == entries_) {
       where_.erase(order_.back());
@@ -25,7 +25,7 @@ class LruCache final : public ContextCache {
     }
     order_.push_front(key);
     where_[key] = order_.begin();
-    return false;
+    return Lookup::kMiss;
   }
   uint64_t Evictions() const override { return evictions_; }
 

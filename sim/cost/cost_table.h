@@ -24,9 +24,15 @@ struct PathCosts {
   Duration doorbell_delivery, read_gpu, read_host, write_gpu, write_host;
 };
 
+// What it takes to get at a QP context that is not in the first level of its cache.
+struct ContextCosts {
+  Duration second_level_hit, miss;
+};
+
 struct NicCosts {
   Duration doorbell_service, fetch_service, qp_serial, transmit, receive, cqe_service;
-  Duration latency, context_miss;
+  Duration latency;
+  ContextCosts requester_context, responder_context;
 };
 
 struct LinkCosts {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/cache/cache_spec.h"
 #include "sim/engine/time.h"
 
 namespace ringpost::sim {
@@ -29,12 +30,6 @@ struct Parameter {
 };
 
 enum class Unit : uint8_t { kTime, kMegahertz, kGigabitsPerSecond, kBytes, kCount };
-
-// Which cache model holds a kind of NIC state, and how many entries it has.
-struct CacheSpec {
-  std::string model = "infinite";  // infinite | lru
-  uint64_t entries_count = 0;      // ignored by `infinite`
-};
 
 struct Platform {
   std::string name;
@@ -77,7 +72,10 @@ struct Platform {
   // Wire.
   Parameter link_rate, header_bytes, mtu, hop_latency;
 
+  // The contexts of QPs, a cache a role. The times are no rows of the table below: a platform has
+  // them where the cache has a second level.
   CacheSpec requester_context, responder_context;
+  Parameter requester_second_level_hit, responder_second_level_hit;
 };
 
 // One row of the parameter table.

@@ -21,9 +21,13 @@ namespace ringpost::sim {
   X(dma_write_bytes)                                           \
   X(wire_bytes_sent)                                           \
   X(requester_context_hits)                                    \
+  X(requester_context_second_level_hits) /* among the hits */  \
   X(requester_context_misses)                                  \
+  X(requester_context_evictions)                               \
   X(responder_context_hits)                                    \
-  X(responder_context_misses)
+  X(responder_context_second_level_hits)                       \
+  X(responder_context_misses)                                  \
+  X(responder_context_evictions)
 
 struct NodeCounters {
 #define RINGPOST_DECLARE(name) uint64_t name = 0;

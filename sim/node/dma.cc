@@ -22,8 +22,8 @@ NicNode::NicNode(FabricContext& fabric, uint32_t node,
       costs_(fabric.costs),
       node_(node),
       nic_(OnLink(fabric.nic, fabric.costs), *this),
-      requester_cache_(std::move(requester_cache)),
-      responder_cache_(std::move(responder_cache)) {
+      requester_contexts_(std::move(requester_cache), costs_.nic.requester_context),
+      responder_contexts_(std::move(responder_cache), costs_.nic.responder_context) {
   doorbells_.Attach(
       engine_,
       [](void* self, DoorbellItem& item) { static_cast<NicNode*>(self)->OnDoorbell(item); }, this);
@@ -79,6 +79,14 @@ Counters NicNode::Count() const {
   Counters all;
   static_cast<RnicCounters&>(all) = nic_.Count();
   static_cast<NodeCounters&>(all) = count_;
+  all.requester_context_hits = requester_contexts_.Hits();
+  all.requester_context_second_level_hits = requester_contexts_.SecondLevelHits();
+  all.requester_context_misses = requester_contexts_.Misses();
+  all.requester_context_evictions = requester_contexts_.Evictions();
+  all.responder_context_hits = responder_contexts_.Hits();
+  all.responder_context_second_level_hits = responder_contexts_.SecondLevelHits();
+  all.responder_context_misses = responder_contexts_.Misses();
+  all.responder_context_evictions = responder_contexts_.Evictions();
   return all;
 }
 

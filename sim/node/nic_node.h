@@ -15,6 +15,7 @@
 #include "sim/cost/cost_table.h"
 #include "sim/nic/rnic.h"
 #include "sim/nic/step.h"
+#include "sim/node/context_role.h"
 #include "sim/node/counters.h"
 #include "sim/node/lane.h"
 #include "sim/node/trace.h"
@@ -144,8 +145,8 @@ class NicNode final : private Dma {
   const Address address_ = AddressOf(node_);
   Rnic nic_;
   NodeCounters count_;
-  std::unique_ptr<ContextCache> requester_cache_;
-  std::unique_ptr<ContextCache> responder_cache_;
+  ContextRole requester_contexts_;
+  ContextRole responder_contexts_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   ItemPool<DoorbellItem> doorbell_items_;
   Channel<DoorbellItem> doorbells_;

@@ -103,18 +103,13 @@ void NicNode::OnFetched(DoorbellItem& item) {
 }
 
 // Context lookup, the QP's serial stage and the payload read of the WQE fetched last, folded. A
-// context miss holds up its own QP alone.
+// context that is not at hand holds up its own QP alone.
 void NicNode::Price(Lane& lane) {
   const Requester& requester = lane.qp->requester;
   const SendWqe& wqe = requester.window.At(requester.tail - 1);
   const uint64_t index = IndexOf(requester, wqe.index);
   const Time arrival = engine_.Now();
-  if (requester_cache_->Access(lane.qp->qpn)) {
-    ++count_.requester_context_hits;
-  } else {
-    ++count_.requester_context_misses;
-    lane.serial.Block(arrival, costs_.nic.context_miss);
-  }
+  lane.serial.Block(arrival, requester_contexts_.Find(lane.qp->qpn));
   Time ready = lane.serial.Serve(arrival, costs_.nic.qp_serial);
   TraceStage(Stage::kSerial, lane.qp->qpn, index, arrival, ready);
   const bool fenced = (wqe.flags & abi::kFenceReadsAtomics) != 0 && requester.rds != 0;

@@ -57,15 +57,10 @@ void NicNode::OnArrival(PacketItem& item) {
   }
 }
 
-// A responder context miss stalls the receive pipe, which works in order.
+// A responder context that is not at hand stalls the receive pipe, which works in order.
 void NicNode::ArriveRequest(Lane& lane, PacketItem& item) {
   const Time now = engine_.Now();
-  if (responder_cache_->Access(lane.qp->qpn)) {
-    ++count_.responder_context_hits;
-  } else {
-    ++count_.responder_context_misses;
-    receive_.Block(now, costs_.nic.context_miss);
-  }
+  receive_.Block(now, responder_contexts_.Find(lane.qp->qpn));
   Time done = receive_.Serve(now, costs_.nic.receive);
   if (fabric_.faults.At(FaultWhere::kResponder)) [[unlikely]] {
     const FaultPoint point{item.from_node, item.from_qp, item.wqe, item.wqe + 1};

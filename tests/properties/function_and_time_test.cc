@@ -4,6 +4,7 @@
 // no two operations share: final memory, and for each QP the sequence of CQEs, are equal under any
 // costs, any cache and any length of runs.
 #include <boost/test/unit_test.hpp>
+#include <iterator>
 #include <sstream>
 
 #include "backends/sim/fabric.h"
@@ -233,9 +234,29 @@ sim::Platform Free(sim::Platform platform) {
   return platform;
 }
 
-sim::Platform WithCache(sim::Platform platform, uint64_t entries) {
-  platform.requester_context = {"lru", entries};
-  platform.responder_context = {"lru", entries};
+// Of one model or another, with hardly any contexts on chip.
+sim::Platform WithSmallCache(sim::Platform platform, uint64_t model) {
+  const sim::CacheSpec specs[] = {
+      {.model = "lru", .entries_count = 1},
+      {.model = "fifo", .entries_count = 2},
+      {.model = "random", .entries_count = 2},
+      {.model = "set_associative", .entries_count = 2, .ways_count = 1, .hash = "modulo"},
+      {.model = "two_level",
+       .entries_count = 2,
+       .ways_count = 2,
+       .hash = "mix",
+       .first_level_entries_count = 1,
+       .inclusion = "inclusive"},
+      {.model = "two_level",
+       .entries_count = 2,
+       .ways_count = 1,
+       .hash = "mix",
+       .first_level_entries_count = 1,
+       .inclusion = "exclusive"}};
+  platform.requester_context = specs[model % std::size(specs)];
+  platform.responder_context = specs[(model + model / std::size(specs)) % std::size(specs)];
+  platform.requester_second_level_hit.ns = 130;
+  platform.responder_second_level_hit.ns = 70;
   return platform;
 }
 
@@ -260,10 +281,10 @@ BOOST_AUTO_TEST_CASE(CostsAndCachesChangeNeitherMemoryNorCompletions) {
     CheckSame(expected, free, where + ", no costs");
     BOOST_TEST(free.end.ps < expected.end.ps);
     CheckSame(expected, OutcomeOf(program, Perturbed(platform, seed), 64), where + ", other costs");
-    const Outcome misses = OutcomeOf(program, WithCache(platform, 1), 64);
-    CheckSame(expected, misses, where + ", one context on chip");
-    CheckSame(expected, OutcomeOf(program, WithCache(Perturbed(platform, seed + 1), 1), 64),
-              where + ", other costs and one context on chip");
+    const Outcome misses = OutcomeOf(program, WithSmallCache(platform, i), 64);
+    CheckSame(expected, misses, where + ", few contexts on chip");
+    CheckSame(expected, OutcomeOf(program, WithSmallCache(Perturbed(platform, seed + 1), i), 64),
+              where + ", other costs and few contexts on chip");
   }
 }
 
@@ -276,7 +297,7 @@ BOOST_AUTO_TEST_CASE(TheLengthOfRunsChangesNothingAtAll) {
         "seed " + std::to_string(TestSeed()) + ", program " + std::to_string(i);
     // Without costs most things happen in one and the same picosecond.
     for (const sim::Platform& one :
-         {platform, Free(platform), WithCache(Perturbed(platform, seed), 1)}) {
+         {platform, Free(platform), WithSmallCache(Perturbed(platform, seed), i)}) {
       const Outcome whole = OutcomeOf(program, one, 64);
       const Outcome single = OutcomeOf(program, one, 1);
       CheckSame(whole, single, where);
