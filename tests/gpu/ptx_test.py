@@ -114,7 +114,8 @@ class PutKernelsTest(unittest.TestCase):
         for k in self.each():
             if k.kernel == "PutStream":
                 through = DOORBELLS.get(k.ordering, MMIO)
-                free = ptx.loops_without(k, through, ("call", "ld.global", "ld.relaxed", "atom", "red."))
+                avoided = ("call", "ld.global", "ld.relaxed", "atom", "red.")
+                free = ptx.loops_without(k, through, avoided)
                 self.assertEqual(free, k.publication in set(OWNERS) | {"Cooperative"})
 
     def test_poll_reads_the_cqe_at_system_scope_past_l1(self):
