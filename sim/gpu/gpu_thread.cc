@@ -90,9 +90,9 @@ uint32_t Warp::Ballot(GpuThread& lane, bool predicate, Duration cost) {
 
 GpuThread::GpuThread(Gpu& gpu, Warp& warp, CtaGroup& block, AgentId agent, uint32_t index,
                      uint32_t place)
-    : gpu_(gpu),
-      warp_(warp),
+    : warp_(warp),
       lane_(place % kLanesPerWarp),
+      gpu_(gpu),
       block_(block),
       agent_(agent),
       index_(index),
@@ -110,13 +110,13 @@ void GpuThread::Launch(Time start, StackSlab& slab) {
 
 void GpuThread::Resume() {
   fibre_.Resume();
-  if (done_) gpu_.ThreadEnded(*this);
+  if (Done()) gpu_.ThreadEnded(*this);
 }
 
 void GpuThread::Wake(void* self) {
   GpuThread& thread = *static_cast<GpuThread*>(self);
   // A newer, earlier wake-up has replaced this one.
-  if (thread.done_ || thread.gpu_.Clock().Now() != thread.wake_) return;
+  if (thread.Done() || thread.gpu_.Clock().Now() != thread.wake_) return;
   thread.wake_ = Time::Never();
   thread.Resume();
   if (thread.warp_.Released()) thread.warp_.RunReleased();
@@ -221,7 +221,7 @@ void GpuThread::OnChange(const Watch& watch, const Message& message, Time time) 
 }
 
 void GpuThread::Cancel() {
-  if (parked_ && !done_) ScheduleWake(gpu_.Clock().Now());
+  if (parked_ && !Done()) ScheduleWake(gpu_.Clock().Now());
 }
 
 }  // namespace ringpost::sim

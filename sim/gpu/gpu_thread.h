@@ -127,8 +127,7 @@ class alignas(64) GpuThread {
   void PrefetchStack() const { fibre_.Prefetch(); }
   void OnChange(const Watch& watch, const Message& message, Time time);
   void Cancel();
-  bool Done() const { return done_; }
-  void MarkDone() { done_ = true; }
+  bool Done() const { return fibre_.Done(); }
   uint32_t Stack() const { return fibre_.Stack(); }
 
  private:
@@ -142,14 +141,13 @@ class alignas(64) GpuThread {
   // What each resumption touches comes first: a line.
   Fibre fibre_;
   Time local_;
-  Gpu& gpu_;
   Warp& warp_;
   uint32_t lane_;
   bool weak_stores_outstanding_ = false;
   bool l1_cold_ = false;
-  bool done_ = false;
   bool turn_pure_ = true;  // of the turn of a waiting loop that is under way
   bool parked_ = false;
+  Gpu& gpu_;
   CtaGroup& block_;
   AgentId agent_;
   uint32_t index_;
