@@ -166,4 +166,25 @@ class alignas(64) GpuThread {
   std::array<Watch, kMaxWatches> watches_;
 };
 
+// Inline, as each frame between a thread and its switch is one more cold line when it goes on.
+[[gnu::always_inline]] inline void Warp::Meet(GpuThread& lane, Duration cost, bool synchronises) {
+  cost_ = cost;
+  synchronises_ = synchronises;
+  latest_ = Later(latest_, lane.Local());
+  if (++arrived_ == running_) released_ = true;
+  lane.Yield();
+}
+
+inline uint32_t Warp::PlaceOf(const GpuThread& lane) const {
+  return is_block_ ? lane.Place() : lane.Lane();
+}
+
+[[gnu::always_inline]] inline uint64_t Warp::Exchange(GpuThread& lane, uint64_t value,
+                                                      uint32_t source, Duration cost) {
+  std::vector<uint64_t>& values = values_[round_ % 2];
+  values[PlaceOf(lane)] = value;
+  Meet(lane, cost, false);
+  return values[source < values.size() ? source : source % values.size()];
+}
+
 }  // namespace ringpost::sim
