@@ -14,7 +14,8 @@ class SimGroup {
 
   uint32_t Lane() const { return member_.Lane(); }
   uint32_t WarpSize() const { return member_.MyWarp().Size(); }
-  void SyncWarp() {
+  // Inline, as Warp::Meet is.
+  [[gnu::always_inline]] void SyncWarp() {
     member_.NoteEffect();
     member_.MyWarp().Meet(member_, cost_.warp_sync, true);
   }
@@ -23,7 +24,7 @@ class SimGroup {
     member_.NoteEffect();
     member_.MyWarp().Meet(member_, cost_.warp_sync, false);
   }
-  uint64_t Shuffle(uint64_t value, uint32_t source) {
+  [[gnu::always_inline]] uint64_t Shuffle(uint64_t value, uint32_t source) {
     member_.NoteEffect();
     return member_.MyWarp().Exchange(member_, value, source, cost_.shuffle);
   }

@@ -97,21 +97,21 @@ class BasicSimPort : private SimWords, public SimGroup {
     thread_.Spend(costs_.payload_load * Chunks(bytes));
   }
 
-  void StoreWqe(const QpView& qp, uint64_t index, const abi::Segment* segments, uint32_t count,
-                Site site = Site::Here()) {
+  // Inline: a frame less, which would be cold lines of the thread's stack.
+  [[gnu::always_inline]] void StoreWqe(const QpView& qp, uint64_t index,
+                                       const abi::Segment* segments, uint32_t count,
+                                       Site site = Site::Here()) {
     constexpr uint64_t kLanesAhead = 3;  // those behind this one will write what follows
     memory_.Prefetch(qp.sq + MaskSlot(qp, index + kLanesAhead) * abi::kWqebbBytes);
     thread_.NoteEffect();
     const uint32_t lanes = thread_.MyGpu().LanesOn(thread_.MyWarp().Sm());
     thread_.Spend(costs_.wqe_build + costs_.wqe_segment * count + costs_.store_port * (lanes - 1));
     thread_.WeakStoresOutstanding() = true;
-    for (uint32_t done = 0; done < count; done += abi::kSegmentsPerWqebb) {
-      const uint64_t block = index + done / abi::kSegmentsPerWqebb;
-      const uint64_t slot = MaskSlot(qp, block);
-      memory_.Write(At(qp.sq + slot * abi::kWqebbBytes, site), segments + done,
-                    std::min(count - done, abi::kSegmentsPerWqebb) * abi::kSegmentBytes,
-                    costs_.fence_acq_rel_gpu);
+    for (; count > abi::kSegmentsPerWqebb; count -= abi::kSegmentsPerWqebb) {
+      StoreBlock(qp, index++, segments, abi::kSegmentsPerWqebb, site);
+      segments += abi::kSegmentsPerWqebb;
     }
+    StoreBlock(qp, index, segments, count, site);
   }
 
   // A payload of one word is in a register; a longer one comes from the thread's own memory.
@@ -168,6 +168,12 @@ class BasicSimPort : private SimWords, public SimGroup {
   static int64_t Chunks(uint64_t bytes) { return static_cast<int64_t>((bytes + 15) / 16); }
   static uint64_t MaskSlot(const QpView& qp, uint64_t index) {
     return Masks::kSlot ? index & (qp.depth - 1) : index;
+  }
+
+  void StoreBlock(const QpView& qp, uint64_t index, const abi::Segment* segments, uint32_t count,
+                  Site site) {
+    memory_.Write(At(qp.sq + MaskSlot(qp, index) * abi::kWqebbBytes, site), segments,
+                  count * abi::kSegmentBytes, costs_.fence_acq_rel_gpu);
   }
 
   uint64_t LoadCqe(uint64_t cq, uint32_t slot, uint32_t offset, Site site) {

@@ -33,19 +33,20 @@ void Engine::Run(Time limit) {
   stopped_ = false;
   limit_ = limit;
   while (!stopped_) {
-    if (queue_.Empty()) {
+    if (queue_.Empty()) [[unlikely]] {
       DropTimers();
       if (timers_.Empty()) return;
     }
-    if (TimerIsNext()) {
+    if (TimerIsNext()) [[unlikely]] {
       if (limit < next_timer_) return;
       const Event event = PopTimer();
       Start(event);
       const TimerHandler handler = timer_handlers_[event.Node()];
       handler.fn(handler.context);
     } else {
-      if (limit.ps < queue_.Top().time_ps) return;
-      const Event event = queue_.Pop();
+      const Event event = queue_.Top();
+      if (limit.ps < event.time_ps) return;
+      queue_.DropTop();
       Start(event);
       const Handler& handler = handlers_[event.Node()];
       handler.fn(handler.context);

@@ -110,15 +110,15 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  void Attach(Engine& engine, Sink sink, void* context) {
+  // Each item goes to `kSink`. `kPrepare`, if any, is told of the one that leaves next: for what
+  // the sink will touch in the host's memory. Both are known when this is compiled: an event is one
+  // indirect call.
+  template <Sink kSink, Sink kPrepare = nullptr>
+  void Attach(Engine& engine, void* context) {
     engine_ = &engine;
-    sink_ = sink;
     context_ = context;
-    node_ = engine.Register(&Channel::Fire, this);
+    node_ = engine.Register(&Channel::Fire<kSink, kPrepare>, this);
   }
-
-  // Called with the item that leaves next: for what its sink will touch in the host's memory.
-  void PrepareWith(Sink prepare) { prepare_ = prepare; }
 
   // Keeps the order of `due`; an earlier item is sorted in from the tail.
   void Put(Time due, T& item) {
@@ -147,6 +147,7 @@ class Channel {
   bool Empty() const { return head_ == nullptr; }
 
  private:
+  template <Sink kSink, Sink kPrepare>
   static void Fire(void* self) {
     Channel& channel = *static_cast<Channel*>(self);
     T* item = channel.head_;
@@ -155,12 +156,12 @@ class Channel {
     channel.head_ = item->next;
     if (channel.head_ != nullptr) {
       if (channel.head_->next != nullptr) Prefetch(*channel.head_->next);
-      if (channel.prepare_ != nullptr) channel.prepare_(channel.context_, *channel.head_);
+      if constexpr (kPrepare != nullptr) kPrepare(channel.context_, *channel.head_);
       channel.engine_->ScheduleAs(channel.head_->due, channel.node_, channel.head_->sequence);
     } else {
       channel.tail_ = nullptr;
     }
-    channel.sink_(channel.context_, *item);
+    kSink(channel.context_, *item);
   }
 
   // It has gone cold while it waited behind others.
@@ -179,8 +180,6 @@ class Channel {
   }
 
   Engine* engine_ = nullptr;
-  Sink sink_ = nullptr;
-  Sink prepare_ = nullptr;
   void* context_ = nullptr;
   T* head_ = nullptr;
   T* tail_ = nullptr;

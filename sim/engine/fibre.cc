@@ -2,7 +2,6 @@
 
 #include <sys/mman.h>
 
-#include <boost/context/detail/fcontext.hpp>
 #include <cstring>
 
 #include "sim/engine/check.h"
@@ -14,15 +13,12 @@
 namespace ringpost::sim {
 namespace {
 
-namespace context = boost::context::detail;
-
 constexpr uint64_t kCanary = 0x52696e67706f7374ull;
 // Page-aligned tops would all map to the same cache sets; 13 lines apart they spread.
 constexpr size_t kColour = 832;
 constexpr size_t kPage = 4096;
 constexpr size_t kHugeStacks = 256u << 20;
-// With less than this left at a switch, the canary decides whether it was too little.
-constexpr std::ptrdiff_t kLowStack = 2048;
+constexpr size_t kAboveFrames = 16;
 
 }  // namespace
 
@@ -65,54 +61,34 @@ void StackSlab::CheckCanary(uint32_t index) const {
                  "a simulated thread has overflowed its stack; raise engine.stack_size");
 }
 
-struct Fibre::Trampoline {
-  static void Run(context::transfer_t transfer) {
-    Fibre* self = static_cast<Fibre*>(transfer.data);
-    self->slab_->caller_ = transfer.fctx;
+void Fibre::First(Stopped*, Stopped* stopped) {
+  Fibre* self = static_cast<Fibre*>(stopped);
 #if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_finish_switch_fiber(nullptr, &self->caller_bottom_, &self->caller_size_);
+  __sanitizer_finish_switch_fiber(nullptr, &self->caller_bottom_, &self->caller_size_);
 #endif
-    self->slab_->entry_(self->argument_);
-    self->done_ = true;
-    self->SwitchOut(true);
-    __builtin_unreachable();
-  }
-};
+  void* argument = nullptr;
+  std::memcpy(&argument, self->slab_->Top(self->stack_) - kAboveFrames, sizeof(argument));
+  self->slab_->entry_(argument);
+  self->done_ = true;
+  self->SwitchOut(true);
+  __builtin_unreachable();
+}
 
 void Fibre::Start(StackSlab& slab, uint32_t index, void* argument) {
   slab_ = &slab;
   stack_ = index;
-  argument_ = argument;
   done_ = false;
   const size_t size = static_cast<size_t>(slab.Top(index) - slab.Bottom(index));
-  context_ = context::make_fcontext(slab.Top(index), size, &Trampoline::Run);
+  // Above its first frame is what it was given.
+  char* top = slab.Top(index) - kAboveFrames;
+  std::memcpy(top, &argument, sizeof(argument));
+  Prepare<&Fibre::First>(*this, top, size - kAboveFrames);
 #if defined(__SANITIZE_ADDRESS__)
   bottom_ = slab.Bottom(index);
   size_ = size;
 #endif
 #if defined(__SANITIZE_THREAD__)
   tsan_fibre_ = __tsan_create_fiber(0);
-#endif
-}
-
-void Fibre::Resume() {
-#if defined(__SANITIZE_ADDRESS__)
-  void* fake = nullptr;
-  __sanitizer_start_switch_fiber(&fake, bottom_, size_);
-#endif
-#if defined(__SANITIZE_THREAD__)
-  tsan_caller_ = __tsan_get_current_fiber();
-  __tsan_switch_to_fiber(tsan_fibre_, 0);
-#endif
-  context_ = context::jump_fcontext(context_, this).fctx;
-  // Looking at the canary would fetch a cold line at each switch; where the stack ends does not.
-  const char* end = static_cast<const char*>(context_);
-  if (done_ || end < slab_->Bottom(stack_) + kLowStack) slab_->CheckCanary(stack_);
-#if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
-#endif
-#if defined(__SANITIZE_THREAD__)
-  if (done_) __tsan_destroy_fiber(tsan_fibre_);
 #endif
 }
 

@@ -6,10 +6,11 @@
 // TSan each switch is announced. One thread of the operating system runs all fibres of an engine.
 #pragma once
 
-#include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "sim/engine/stack_switch.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
@@ -50,7 +51,7 @@ class StackSlab {
 
  private:
   friend class Fibre;
-  void* caller_ = nullptr;  // where the fibre that runs goes back to
+  Stopped caller_;  // where the fibre that runs goes back to
   Entry entry_;
   size_t bytes_;
   size_t total_;
@@ -59,7 +60,7 @@ class StackSlab {
   std::vector<uint32_t> free_;
 };
 
-class Fibre {
+class Fibre : private Stopped {
  public:
   // Prepares the fibre on stack `index` of `slab`; it starts at the first Resume.
   void Start(StackSlab& slab, uint32_t index, void* argument);
@@ -71,19 +72,19 @@ class Fibre {
   uint32_t Stack() const { return stack_; }
   // Brings the frames that the next Resume will run on into the host's caches.
   void Prefetch() const {
-    const char* frame = static_cast<const char*>(context_);
+    const char* frame = static_cast<const char*>(Stopped::Stack());
     for (size_t i = 0; i < kHotStack; i += 64) __builtin_prefetch(frame + i, 1);
   }
 
  private:
-  struct Trampoline;
+  static void First(Stopped* starter, Stopped* self);
   static constexpr size_t kHotStack = 768;  // what a put of the transport has on the stack
+  // With less than this left at a switch, the canary decides whether it was too little.
+  static constexpr std::ptrdiff_t kLowStack = 2048;
   void SwitchOut(bool last);
 
-  // Half a line: the owner's hottest fields have room beside it.
-  void* context_ = nullptr;
+  // With what it derives from, so little that the owner's hottest fields have room beside it.
   StackSlab* slab_ = nullptr;
-  void* argument_ = nullptr;
   uint32_t stack_ = 0;
   bool done_ = false;
 #if defined(__SANITIZE_ADDRESS__)
@@ -107,10 +108,31 @@ inline void Fibre::SwitchOut([[maybe_unused]] bool last) {
 #if defined(__SANITIZE_THREAD__)
   __tsan_switch_to_fiber(tsan_caller_, 0);
 #endif
-  StackSlab& slab = *slab_;
-  slab.caller_ = boost::context::detail::jump_fcontext(slab.caller_, nullptr).fctx;
+  Switch(*this, slab_->caller_);
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(fake_stack_, &caller_bottom_, &caller_size_);
+#endif
+}
+
+inline void Fibre::Resume() {
+#if defined(__SANITIZE_ADDRESS__)
+  void* fake = nullptr;
+  __sanitizer_start_switch_fiber(&fake, bottom_, size_);
+#endif
+#if defined(__SANITIZE_THREAD__)
+  tsan_caller_ = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(tsan_fibre_, 0);
+#endif
+  Switch(slab_->caller_, *this);
+  // Looking at the canary would fetch a cold line at each switch; where the stack ends does not.
+  const char* end = static_cast<const char*>(Stopped::Stack());
+  if (done_ || end < slab_->Bottom(stack_) + kLowStack) [[unlikely]]
+    slab_->CheckCanary(stack_);
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
+#endif
+#if defined(__SANITIZE_THREAD__)
+  if (done_) __tsan_destroy_fiber(tsan_fibre_);
 #endif
 }
 

@@ -70,7 +70,6 @@ void Gpu::Entry(void* argument) {
   thread.MyGpu().body_(thread);
   thread.MyWarp().Leave();
   thread.MyBlock().Leave();
-  thread.MarkDone();
 }
 
 void Gpu::ThreadEnded(GpuThread& thread) {

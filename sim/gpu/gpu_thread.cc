@@ -23,14 +23,6 @@ void Warp::AddLane(GpuThread& lane, AgentId agent) {
   ++running_;
 }
 
-void Warp::Meet(GpuThread& lane, Duration cost, bool synchronises) {
-  cost_ = cost;
-  synchronises_ = synchronises;
-  latest_ = Later(latest_, lane.Local());
-  if (++arrived_ == running_) released_ = true;
-  lane.Yield();
-}
-
 void Warp::RunReleased() {
   for (bool cold = true; released_; cold = false) {
     released_ = false;
@@ -39,13 +31,12 @@ void Warp::RunReleased() {
     if (synchronises_) Synchronise();
     const Time leave = latest_ + cost_;
     latest_ = {};
-    const size_t end = lanes_.size() - 1;
-    for (size_t i = 0; i <= end; ++i) {
-      if (cold) {
-        lanes_[std::min(i + 2 * kAhead, end)]->Prefetch();
-        lanes_[std::min(i + kAhead, end)]->PrefetchStack();
+    for (GpuThread *const *at = lanes_.data(), *const *end = at + lanes_.size(); at != end; ++at) {
+      if (cold && end - at > static_cast<std::ptrdiff_t>(kAhead)) {
+        if (end - at > static_cast<std::ptrdiff_t>(2 * kAhead)) at[2 * kAhead]->Prefetch();
+        at[kAhead]->PrefetchStack();
       }
-      GpuThread* lane = lanes_[i];
+      GpuThread* lane = *at;
       if (lane->Done()) continue;
       lane->MoveTo(leave);
       lane->Resume();
@@ -61,22 +52,11 @@ void Warp::Synchronise() {
   }
 }
 
-uint32_t Warp::PlaceOf(const GpuThread& lane) const {
-  return is_block_ ? lane.Place() : lane.Lane();
-}
-
 void CtaGroup::RunReleased() {
   while (released_) {
     Warp::RunReleased();
     for (size_t i = 0; i < lanes_.size(); i += kLanesPerWarp) lanes_[i]->MyWarp().RunReleased();
   }
-}
-
-uint64_t Warp::Exchange(GpuThread& lane, uint64_t value, uint32_t source, Duration cost) {
-  std::vector<uint64_t>& values = values_[round_ % 2];
-  values[PlaceOf(lane)] = value;
-  Meet(lane, cost, false);
-  return values[source % values.size()];
 }
 
 uint32_t Warp::Ballot(GpuThread& lane, bool predicate, Duration cost) {
@@ -90,9 +70,9 @@ uint32_t Warp::Ballot(GpuThread& lane, bool predicate, Duration cost) {
 
 GpuThread::GpuThread(Gpu& gpu, Warp& warp, CtaGroup& block, AgentId agent, uint32_t index,
                      uint32_t place)
-    : gpu_(gpu),
-      warp_(warp),
+    : warp_(warp),
       lane_(place % kLanesPerWarp),
+      gpu_(gpu),
       block_(block),
       agent_(agent),
       index_(index),
@@ -110,13 +90,13 @@ void GpuThread::Launch(Time start, StackSlab& slab) {
 
 void GpuThread::Resume() {
   fibre_.Resume();
-  if (done_) gpu_.ThreadEnded(*this);
+  if (Done()) gpu_.ThreadEnded(*this);
 }
 
 void GpuThread::Wake(void* self) {
   GpuThread& thread = *static_cast<GpuThread*>(self);
   // A newer, earlier wake-up has replaced this one.
-  if (thread.done_ || thread.gpu_.Clock().Now() != thread.wake_) return;
+  if (thread.Done() || thread.gpu_.Clock().Now() != thread.wake_) return;
   thread.wake_ = Time::Never();
   thread.Resume();
   if (thread.warp_.Released()) thread.warp_.RunReleased();
@@ -221,7 +201,7 @@ void GpuThread::OnChange(const Watch& watch, const Message& message, Time time) 
 }
 
 void GpuThread::Cancel() {
-  if (parked_ && !done_) ScheduleWake(gpu_.Clock().Now());
+  if (parked_ && !Done()) ScheduleWake(gpu_.Clock().Now());
 }
 
 }  // namespace ringpost::sim

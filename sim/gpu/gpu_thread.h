@@ -127,8 +127,7 @@ class alignas(64) GpuThread {
   void PrefetchStack() const { fibre_.Prefetch(); }
   void OnChange(const Watch& watch, const Message& message, Time time);
   void Cancel();
-  bool Done() const { return done_; }
-  void MarkDone() { done_ = true; }
+  bool Done() const { return fibre_.Done(); }
   uint32_t Stack() const { return fibre_.Stack(); }
 
  private:
@@ -142,14 +141,13 @@ class alignas(64) GpuThread {
   // What each resumption touches comes first: a line.
   Fibre fibre_;
   Time local_;
-  Gpu& gpu_;
   Warp& warp_;
   uint32_t lane_;
   bool weak_stores_outstanding_ = false;
   bool l1_cold_ = false;
-  bool done_ = false;
   bool turn_pure_ = true;  // of the turn of a waiting loop that is under way
   bool parked_ = false;
+  Gpu& gpu_;
   CtaGroup& block_;
   AgentId agent_;
   uint32_t index_;
@@ -167,5 +165,26 @@ class alignas(64) GpuThread {
   std::array<uint32_t, kMaxWatches> turn_versions_{};
   std::array<Watch, kMaxWatches> watches_;
 };
+
+// Inline, as each frame between a thread and its switch is one more cold line when it goes on.
+[[gnu::always_inline]] inline void Warp::Meet(GpuThread& lane, Duration cost, bool synchronises) {
+  cost_ = cost;
+  synchronises_ = synchronises;
+  latest_ = Later(latest_, lane.Local());
+  if (++arrived_ == running_) released_ = true;
+  lane.Yield();
+}
+
+inline uint32_t Warp::PlaceOf(const GpuThread& lane) const {
+  return is_block_ ? lane.Place() : lane.Lane();
+}
+
+[[gnu::always_inline]] inline uint64_t Warp::Exchange(GpuThread& lane, uint64_t value,
+                                                      uint32_t source, Duration cost) {
+  std::vector<uint64_t>& values = values_[round_ % 2];
+  values[PlaceOf(lane)] = value;
+  Meet(lane, cost, false);
+  return values[source < values.size() ? source : source % values.size()];
+}
 
 }  // namespace ringpost::sim

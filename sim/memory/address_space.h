@@ -61,9 +61,8 @@ class AddressSpace {
     if (slot >= slots_.size() || slots_[slot] == nullptr) return nullptr;
     Region* region = slots_[slot];
     const uint64_t offset = address - region->base;
-    if (address < region->base || offset > region->bytes || bytes > region->bytes - offset) {
-      return nullptr;
-    }
+    // A slot belongs to one region, which starts at one, so the address is not before it.
+    if (offset > region->bytes || bytes > region->bytes - offset) return nullptr;
     return region;
   }
 

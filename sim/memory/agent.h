@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "sim/memory/view.h"
@@ -41,6 +42,9 @@ struct Released : boost::intrusive_ref_counter<Released, boost::thread_unsafe_co
   bool continues = false;
 
   ~Released();  // not inline: each store drops what the one before it carried
+  // Made and dropped all the time: their blocks are kept.
+  static void* operator new(size_t size);
+  static void operator delete(void* block);
 };
 using ReleasedRef = boost::intrusive_ptr<Released>;
 
@@ -55,13 +59,6 @@ struct Acquirable {
   int8_t self_scope = -1;
   int8_t slot = 0;  // the scope that the edge needs, as an index, or kNicEdge
 };
-
-// What each store and each barrier needs of an agent: half a line of the host.
-struct alignas(32) AgentState {
-  uint64_t stamp = 1;  // of the stores it makes now
-  View known;
-};
-static_assert(sizeof(AgentState) == 32);
 
 struct Agent {
   AgentPlace place;

@@ -22,10 +22,20 @@ thread_local LastJoin last_join;
 
 }  // namespace
 
+// Without a branch that depends on keys, which the host could not foresee.
+uint32_t Clock::PlaceOf(Key key) const {
+  const Entry* first = entries_;
+  for (uint32_t left = size_; left != 0;) {
+    const uint32_t half = (left + 1) / 2;
+    first = first[half - 1].key < key ? first + half : first;
+    left -= half;
+  }
+  return static_cast<uint32_t>(first - entries_);
+}
+
 uint64_t Clock::Search(Key key) const {
-  const Entry* found = std::lower_bound(
-      Begin(), End(), key, [](const Entry& entry, Key wanted) { return entry.key < wanted; });
-  return found != End() && found->key == key ? found->stamp : 0;
+  const uint32_t place = PlaceOf(key);
+  return place != size_ && entries_[place].key == key ? entries_[place].stamp : 0;
 }
 
 Clock* Clock::New(uint32_t capacity) {
@@ -68,50 +78,63 @@ void ClockRef::Join(const ClockRef& other) {
   *this = last_join.joined;
 }
 
-// Either of the two is taken as it is where it knows all that the other does: then the next
-// comparison finds the same pointer.
+// Either of the two is taken as it is where it knows all that the other does, which is what mostly
+// holds: then nothing is copied, and the next comparison finds the same pointer.
 ClockRef ClockRef::Merged(const ClockRef& other) const {
-  Clock* joined = Clock::New(clock_->size_ + other.clock_->size_);
   const Clock::Entry *a = clock_->Begin(), *a_end = clock_->End();
   const Clock::Entry *b = other.clock_->Begin(), *b_end = other.clock_->End();
-  Clock::Entry* out = joined->entries_;
   bool is_this = true, is_other = true;  // so far
-  while (a != a_end && b != b_end) {
-    const Clock::Entry &mine = *a, &theirs = *b;
-    const bool takes_mine =
-        mine.key < theirs.key || (mine.key == theirs.key && mine.stamp >= theirs.stamp);
-    *out++ = takes_mine ? mine : theirs;
-    a += mine.key <= theirs.key;
-    b += theirs.key <= mine.key;
-    is_this &= takes_mine;
-    is_other &= !takes_mine || (mine.key == theirs.key && mine.stamp == theirs.stamp);
+  while (a != a_end && b != b_end && (is_this || is_other)) {
+    if (a->key == b->key) [[likely]] {
+      is_this &= a->stamp >= b->stamp;
+      is_other &= b->stamp >= a->stamp;
+      ++a, ++b;
+    } else if (a->key < b->key) {
+      is_other = false;
+      ++a;
+    } else {
+      is_this = false;
+      ++b;
+    }
   }
-  is_this &= b == b_end;
-  is_other &= a == a_end;
+  if (is_this && b == b_end) return *this;
+  if (is_other && a == a_end) return other;
+  return Both(*clock_, *other.clock_);
+}
+
+ClockRef ClockRef::Both(const Clock& mine, const Clock& theirs) {
+  Clock* joined = Clock::New(mine.size_ + theirs.size_);
+  const Clock::Entry *a = mine.Begin(), *a_end = mine.End();
+  const Clock::Entry *b = theirs.Begin(), *b_end = theirs.End();
+  Clock::Entry* out = joined->entries_;
+  while (a != a_end && b != b_end) {
+    if (a->key == b->key) [[likely]] {
+      *out++ = {a->key, std::max(a->stamp, b->stamp)};
+      ++a, ++b;
+    } else {
+      *out++ = a->key < b->key ? *a++ : *b++;
+    }
+  }
   out = std::copy(a, a_end, out);
   out = std::copy(b, b_end, out);
   joined->size_ = static_cast<uint32_t>(out - joined->entries_);
-  const ClockRef kept(joined);
-  if (is_this) return *this;
-  return is_other ? other : kept;
+  return ClockRef(joined);
 }
 
 void ClockRef::Raise(Key key, uint64_t stamp) {
-  if (Covers(key, stamp)) return;
   const uint32_t size = clock_ == nullptr ? 0 : clock_->size_;
-  Clock* raised = Clock::New(size + 1);
-  Clock::Entry* out = raised->entries_;
-  bool placed = false;
-  for (uint32_t i = 0; i < size; ++i) {
-    const Clock::Entry& entry = clock_->entries_[i];
-    if (!placed && entry.key >= key) {
-      *out++ = {key, stamp};
-      placed = true;
-      if (entry.key == key) continue;
-    }
-    *out++ = entry;
+  const uint32_t place = clock_ == nullptr ? 0 : clock_->PlaceOf(key);
+  const bool there = place < size && clock_->entries_[place].key == key;
+  if (there && clock_->entries_[place].stamp >= stamp) return;
+  if (there && clock_->references_ == 1) {  // nobody else sees it
+    clock_->entries_[place].stamp = stamp;
+    return;
   }
-  if (!placed) *out++ = {key, stamp};
+  Clock* raised = Clock::New(size + 1);
+  const Clock::Entry* from = size == 0 ? raised->entries_ : clock_->entries_;
+  Clock::Entry* out = std::copy(from, from + place, raised->entries_);
+  *out++ = {key, stamp};
+  out = std::copy(from + place + (there ? 1 : 0), from + size, out);
   raised->size_ = static_cast<uint32_t>(out - raised->entries_);
   ClockRef(raised).Swap(*this);
 }

@@ -3,8 +3,8 @@
 // Every store carries a stamp from one global counter; an agent takes a new stamp at each release.
 // A Clock maps a key to the newest stamp known: a key is one agent, or a group of agents (a warp,
 // a CTA) that met at a barrier, where one entry stands for all members. Clocks are joined often
-// and are mostly equal, so they are immutable, reference counted and compared by pointer first.
-// Not thread-safe.
+// and are mostly equal, so those that are shared are immutable; they are reference counted and
+// compared by pointer first. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -39,6 +39,7 @@ class Clock {
   friend class ClockRef;
   static constexpr uint32_t kLinearSearch = 8;
   uint64_t Search(Key key) const;
+  uint32_t PlaceOf(Key key) const;  // of the first entry that is not before `key`
   static Clock* New(uint32_t capacity);
   static void Delete(Clock* clock);
 
@@ -81,6 +82,7 @@ class ClockRef {
 
  private:
   ClockRef Merged(const ClockRef& other) const;
+  static ClockRef Both(const Clock& mine, const Clock& theirs);
   explicit ClockRef(Clock* clock) : clock_(clock) { ++clock_->references_; }
   void Swap(ClockRef& other) { std::swap(clock_, other.clock_); }
 

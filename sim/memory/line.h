@@ -34,18 +34,23 @@ constexpr uint64_t MaskOf(uint32_t offset, uint32_t size) {
   return (size == 64 ? ~0ull : ((1ull << size) - 1)) << offset;
 }
 
-// Who stored some bytes, and what reading them strongly passes on.
-struct Origin {
-  uint64_t stamp = 0;
-  PackedSite site;
-  ReleasedRef released;
+// Who stored some bytes. A word of the host, which copies it as one.
+struct Storer {
   AgentId agent = 0;
-  int8_t self_scope = -1;  // a release: passes on the writer's stores up to `stamp`, this widely
+  int8_t self_scope = -1;  // a release: passes on the writer's stores up to a stamp, this widely
   bool strong = false;
   uint8_t first = 0;  // it stored the bytes [first, first + size) of its line
   uint8_t size = 0;
 
   uint64_t Mask() const { return MaskOf(first, size); }
+};
+static_assert(sizeof(Storer) == 8);
+
+// And what reading them strongly passes on.
+struct Origin : Storer {
+  uint64_t stamp = 0;
+  PackedSite site;
+  ReleasedRef released;
 };
 
 // Two cache lines of the host: what there is to know, and the bytes.

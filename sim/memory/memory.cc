@@ -13,10 +13,8 @@ Memory::Memory(const Engine& engine, const MemoryOptions& options)
       options_(options),
       settle_delay_(options.mode == VisibilityMode::kAdversarial ? options.horizon : Duration()) {}
 
-Memory::~Memory() = default;
-
 AgentId Memory::AddAgent(const AgentPlace& place) {
-  states_.push_back({++stamp_, {}});
+  states_.Add(++stamp_);
   agents_.emplace_back();
   agents_.back().place = place;
   groups_.push_back(place.kind == AgentKind::kGpuThread ? kGroupBit | place.warp : 0);
@@ -67,13 +65,14 @@ void Memory::Check(const Access& access, uint64_t size, const View* basis,
   }
 }
 
-LinePlace Memory::CopyLine(const Access& access, void* bytes) {
-  Region* region = space_.Find(access.address, kLineBytes);
+LinePlace Memory::CopyLine(AgentId reader, uint64_t address, void* bytes) {
+  Region* region = space_.Find(address, kLineBytes);
   if (region == nullptr) return {};
-  Line& line = region->At(access.address);
+  Line& line = region->At(address);
   Settle(line);
   std::memcpy(bytes, line.data, kLineBytes);
-  if (line.pending != nullptr) {
+  if (line.pending != nullptr) [[unlikely]] {
+    const Access access{reader, address, engine_.Now(), {}};
     OverlayPending(line, 0, kLineBytes, access, region->home, false, bytes);
   }
   return {&line, region->home};
@@ -124,7 +123,8 @@ void Memory::See(const Line& line, uint64_t wanted, const Access& access, Home h
     const uint64_t mask = message.origin.Mask();
     if ((mask & wanted) == 0) continue;
     wanted &= ~mask;
-    states_[access.agent].known.See(message.id, message.created + options_.horizon, engine_.Now());
+    states_.Own(access.agent)
+        .known.See(message.id, message.created + options_.horizon, engine_.Now());
   }
   // A device passes on all it knows, which is now more.
   if (agent.place.kind == AgentKind::kNic) agent.released.reset();

@@ -19,6 +19,7 @@
 #include "sim/engine/engine.h"
 #include "sim/memory/access.h"
 #include "sim/memory/address_space.h"
+#include "sim/memory/agent_states.h"
 #include "sim/memory/checker.h"
 #include "sim/memory/item_pool.h"
 #include "sim/memory/recent_stores.h"
@@ -31,9 +32,7 @@ class Memory {
   using WakeFn = void (*)(const Watch& watch, const Message& message, Time time);
 
   Memory(const Engine& engine, const MemoryOptions& options);
-  ~Memory();
   Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
 
   AddressSpace& Space() { return space_; }
   Checker& Reports() { return checker_; }
@@ -50,7 +49,7 @@ class Memory {
              const ReadContext& context = {});
   // The same for one whole line, in two steps that look for it once: a device reads a WQE's block
   // first and learns from it how much of it counts.
-  LinePlace CopyLine(const Access& access, void* bytes);
+  LinePlace CopyLine(AgentId reader, uint64_t address, void* bytes);
   // Whether the first `size` bytes of a line are known to be in order; if not, Check says more.
   bool IsOrdered(const LinePlace& place, uint32_t size, AgentId reader, const View& view) const;
   // Bytes that a device writes: visible to all at `access.now`; strong, so that a poller
@@ -77,13 +76,13 @@ class Memory {
     return old;
   }
 
-  // As Modify, but stores only if the word reads `expected`; otherwise it was a load.
+  // As Modify, but stores only if the word reads `expected`.
   uint64_t CompareExchange(const Access& access, uint64_t expected, uint64_t desired, uint32_t size,
                            Order order, Scope scope);
 
   void Fence(AgentId agent, Order order, Scope scope);
-  // All `agents` met at a barrier of `group`; a full one, so one entry stands for all of them.
-  void Barrier(const std::vector<AgentId>& agents, Key group);
+  // All of them met at a barrier of `group`; a full one, so one entry stands for all of them.
+  void Barrier(const std::vector<AgentId>& ids, Key group) { states_.Meet(ids, group, ++stamp_); }
 
   // Order without memory: what `agent` passes on with a doorbell or a packet, and taking it over.
   Origin Release(AgentId agent, Order order, Scope scope, Site site);
@@ -134,13 +133,13 @@ class Memory {
   void FinishModify(const Access& access, uint64_t value, uint32_t size, Order order, Scope scope);
   void CollectKnowledge(AgentId id);
   Line& LineAt(uint64_t address, uint32_t size, Home* home);
-  void WriteLines(Region& region, const Access& access, const void* bytes, uint64_t size,
-                  Duration drain);
+  template <class Carry>
+  void PutInLines(Region& region, const Access& access, const void* bytes, uint64_t size,
+                  Duration drain, const Carry& carry);
   template <class Carry>
   void Put(const LinePlace& place, const Access& access, uint32_t size, const void* bytes,
            Duration drain, Carry&& carry);
   void TellWatchers(const LinePlace& place, const Message& message);
-  void SettleAtOnce(Line& line, Message& message);
   void Settle(Line& line) {
     if (line.pending != nullptr && !(engine_.Now() < line.pending->settles)) SettleFirst(line);
   }
@@ -157,6 +156,7 @@ class Memory {
   Duration Delay(uint64_t message_id, AgentId reader) const;
   int EdgeSlot(AgentId writer, AgentId reader, Home home) const;
   static void JoinCarried(View& view, const Acquirable& store, int scope, bool local_only);
+  bool Covers(const ClockRef& clock, Key group, const Origin& origin) const;
   static bool Covers(const Acquirable& later, const Acquirable& earlier);
   static void MergeInto(Acquirable& entry, const Acquirable& store, int scope);
   void Acquire(AgentId reader, const Origin& origin, Home home, Order order, Scope scope);
@@ -179,10 +179,10 @@ class Memory {
   const Duration settle_delay_;  // of the modes that do not look at what drains
   AddressSpace space_;
   Checker checker_;
-  std::vector<AgentState> states_;  // by agent, as are the next two
-  std::vector<Agent> agents_;
-  std::vector<Key> groups_;  // of GPU threads, their warp; 0 for others
-  Origin modified_;          // what the Modify under way has read
+  AgentStates states_;
+  std::vector<Agent> agents_;  // by agent, as is the next
+  std::vector<Key> groups_;    // of GPU threads, their warp; 0 for others
+  Origin modified_;            // what the Modify under way has read
   // The last answer of Knows for a lane of a warp.
   mutable ClockRef last_known_;
   mutable Key last_group_ = 0;

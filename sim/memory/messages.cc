@@ -29,11 +29,6 @@ void Memory::TellWatchers(const LinePlace& place, const Message& message) {
   newest.origin = std::move(message.origin);
 }
 
-void Memory::SettleAtOnce(Line& line, Message& message) {
-  Apply(line, message);
-  messages_.Give(message);
-}
-
 // The oldest messages go into the line, as far as everybody sees them.
 [[gnu::always_inline]] inline void Memory::Fold(Line& line, Time now) {
   for (Message* oldest = line.pending; oldest != nullptr && !(now < oldest->settles);
@@ -50,12 +45,12 @@ void Memory::SettleFirst(Line& line) { Fold(line, engine_.Now()); }
 // host's caches, and not when somebody next comes by. It makes no difference to any reader.
 void Memory::SettleRecent() {
   const Time now = engine_.Now();
-  do {
+  while (!(now < next_settles_)) {
     if (recent_.Size() > kAhead) PrefetchLine(*recent_.At(kAhead).line);
     Fold(*recent_.At(0).line, now);
     recent_.Pop();
     next_settles_ = recent_.Empty() ? Time::Never() : recent_.At(0).settles;
-  } while (!(now < next_settles_));
+  }
 }
 
 // The bytes of `mask` get a new origin: nobody else keeps them, and `newest` becomes free.

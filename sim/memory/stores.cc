@@ -1,4 +1,5 @@
 // The accesses that write: each line that one touches gets a message.
+#include <algorithm>
 #include <cstring>
 
 #include "sim/memory/memory.h"
@@ -8,11 +9,21 @@ namespace {
 
 // By words, as what a thread stores was made by words just before: a wider load of them would have
 // to wait until they are out of the host's store buffer.
-void CopyWords(uint8_t* to, const uint8_t* from, uint32_t size) {
+void CopyAnyWords(uint8_t* to, const uint8_t* from, uint32_t size) {
   const auto copy = [&](uint32_t at) { std::memcpy(to + at, from + at, 4); };
   for (; size >= 16; size -= 16, to += 16, from += 16) copy(0), copy(4), copy(8), copy(12);
   for (; size >= 4; size -= 4, to += 4, from += 4) copy(0);
   for (; size != 0; --size) *to++ = *from++;
+}
+
+// Most are a word of a program, or the segments of a WQE.
+[[gnu::always_inline]] inline void CopyWords(uint8_t* to, const uint8_t* from, uint32_t size) {
+  if (size == sizeof(uint64_t)) {
+    std::memcpy(to, from, 4);
+    std::memcpy(to + 4, from + 4, 4);
+  } else {
+    CopyAnyWords(to, from, size);
+  }
 }
 
 // The one that will be taken next: it has gone cold since it was given back.
@@ -22,19 +33,12 @@ void PrefetchMessage(const Message* message) {
   }
 }
 
-// Calls `part(address, bytes)` for each line; most accesses have one.
-template <class F>
-void ForEachLine(uint64_t address, uint64_t size, F&& part) {
-  for (;;) {
-    const uint32_t room = kLineBytes - static_cast<uint32_t>(address % kLineBytes);
-    if (size <= room) [[likely]] {
-      part(address, static_cast<uint32_t>(size));
-      return;
-    }
-    part(address, room);
-    address += room;
-    size -= room;
-  }
+// A device's writes fold in what is due: with a simulated thread's it would take more of its stack,
+// a cold line each. Threads do where there are no such writes.
+constexpr size_t kManyRecent = 256;
+
+bool StaysInLine(uint64_t address, uint64_t size) {
+  return size <= kLineBytes - address % kLineBytes;
 }
 
 }  // namespace
@@ -46,7 +50,8 @@ template <class Carry>
                                                Carry&& carry) {
   Line& line = *place.line;
   const Time now = engine_.Now();
-  if (!(now < next_settles_)) SettleRecent();
+  if (recent_.Size() > kManyRecent) [[unlikely]]
+    SettleRecent();
   Settle(line);
   Message& message = messages_.Take();
   PrefetchMessage(messages_.Next());
@@ -68,59 +73,65 @@ template <class Carry>
   if (line.extra != 0) TellWatchers(place, message);
   if (line.pending != nullptr) {
     Insert(line, message);
-  } else if (now < message.settles) {
+  } else {
     message.next = nullptr;
     line.pending = &message;
-  } else {
-    SettleAtOnce(line, message);
-    return;
+    if (!(now < message.settles)) {
+      SettleFirst(line);
+      return;
+    }
   }
   if (recent_.Empty()) next_settles_ = message.settles;
   recent_.Push({&line, message.settles});
+}
+
+// Not inline: it takes more of a simulated thread's stack, a cold line each.
+template <class Carry>
+[[gnu::noinline]] void Memory::PutInLines(Region& region, const Access& access, const void* bytes,
+                                          uint64_t size, Duration drain, const Carry& carry) {
+  Access part = access;
+  const uint8_t* from = static_cast<const uint8_t*>(bytes);
+  while (size != 0) {
+    const uint64_t room = kLineBytes - part.address % kLineBytes;
+    const uint32_t length = static_cast<uint32_t>(std::min(size, room));
+    Put({&region.At(part.address), region.home}, part, length, from, drain, carry);
+    part.address += length;
+    from += length;
+    size -= length;
+  }
 }
 
 bool Memory::Write(const Access& access, const void* bytes, uint64_t size, Duration drain) {
   if (size == 0) return true;
   Region* region = space_.Find(access.address, size);
   if (region == nullptr) return false;
-  // Most stay in a line; what follows needs more of a simulated thread's stack, a cold line each.
-  if (size <= kLineBytes - access.address % kLineBytes) [[likely]] {
+  const auto carry = [](Origin&) {};
+  if (StaysInLine(access.address, size)) [[likely]] {
     Put({&region->At(access.address), region->home}, access, static_cast<uint32_t>(size), bytes,
-        drain, [](Origin&) {});
-    return true;
+        drain, carry);
+  } else {
+    PutInLines(*region, access, bytes, size, drain, carry);
   }
-  WriteLines(*region, access, bytes, size, drain);
   return true;
-}
-
-void Memory::WriteLines(Region& region, const Access& access, const void* bytes, uint64_t size,
-                        Duration drain) {
-  Access part = access;
-  const uint8_t* from = static_cast<const uint8_t*>(bytes);
-  ForEachLine(access.address, size, [&](uint64_t address, uint32_t length) {
-    part.address = address;
-    Put({&region.At(address), region.home}, part, length, from, drain, [](Origin&) {});
-    from += length;
-  });
 }
 
 bool Memory::WriteFromDevice(const Access& access, const void* bytes, uint64_t size) {
   if (size == 0) return true;
   Region* region = space_.Find(access.address, size);
   if (region == nullptr) return false;
+  SettleRecent();
   const auto carry = [&released = KnowledgeOf(access.agent)](Origin& origin) {
     origin.released = released;
     origin.self_scope = static_cast<int8_t>(ScopeIndex(Scope::kSystem));
     origin.strong = true;
   };
-  Access part = access;
-  const uint8_t* from = static_cast<const uint8_t*>(bytes);
-  ForEachLine(access.address, size, [&](uint64_t address, uint32_t length) {
-    part.address = address;
-    Put({&region->At(address), region->home}, part, length, from, {}, carry);
-    from += length;
-  });
-  states_[access.agent].stamp = ++stamp_;
+  if (StaysInLine(access.address, size)) [[likely]] {
+    Put({&region->At(access.address), region->home}, access, static_cast<uint32_t>(size), bytes, {},
+        carry);
+  } else {
+    PutInLines(*region, access, bytes, size, {}, carry);
+  }
+  states_.Own(access.agent).stamp = ++stamp_;
   return true;
 }
 

@@ -50,6 +50,7 @@ struct View {
   }
   void Raise(Key key, uint64_t stamp) {
     const bool same = local.SameAs(system);
+    if (same) system = {};  // then nobody else may see it, and it need not be copied
     local.Raise(key, stamp);
     if (same) {
       system = local;

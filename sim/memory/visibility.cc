@@ -1,5 +1,6 @@
 // Who may read what: views, edges of synchronisation, and the check of weak reads.
 #include <algorithm>
+#include <utility>
 
 #include "sim/engine/check.h"
 #include "sim/engine/random.h"
@@ -7,21 +8,40 @@
 
 namespace ringpost::sim {
 
+namespace {
+
+thread_local void* released_blocks = nullptr;  // each starts with a pointer to the next
+
+}  // namespace
+
 Released::~Released() = default;
+
+void* Released::operator new(size_t size) {
+  if (released_blocks == nullptr) return ::operator new(size);
+  return std::exchange(released_blocks, *static_cast<void**>(released_blocks));
+}
+
+void Released::operator delete(void* block) {
+  *static_cast<void**>(block) = std::exchange(released_blocks, block);
+}
 
 bool Memory::IsLocal(AgentId reader, Home home) const {
   return home.kind == HomeKind::kGpu && home.node == agents_[reader].place.node;
 }
 
-bool Memory::Knows(const View& view, AgentId reader, Home home, const Origin& origin) const {
+[[gnu::always_inline]] inline bool Memory::Knows(const View& view, AgentId reader, Home home,
+                                                 const Origin& origin) const {
   if (origin.agent == reader) return true;
   const ClockRef& clock = IsLocal(reader, home) ? view.local : view.system;
-  if (clock.Empty()) return false;
   const Key group = groups_[origin.agent];
-  if (group == 0) return clock.Covers(origin.agent, origin.stamp);
   // The lanes of a warp share their stamps from barrier to barrier: the answer is often the last.
   if (clock.SameAs(last_known_) && group == last_group_ && origin.stamp <= last_stamp_) return true;
-  if (clock.Covers(group, origin.stamp)) {
+  return Covers(clock, group, origin);
+}
+
+bool Memory::Covers(const ClockRef& clock, Key group, const Origin& origin) const {
+  if (clock.Empty()) return false;
+  if (group != 0 && clock.Covers(group, origin.stamp)) {
     last_known_ = clock;
     last_group_ = group;
     last_stamp_ = origin.stamp;
@@ -129,13 +149,13 @@ void Memory::Acquire(AgentId reader, const Origin& origin, Home home, Order orde
   const int slot = EdgeSlot(origin.agent, reader, home);
   const int needed = slot == kNicEdge ? ScopeIndex(Scope::kGpu) : slot;
   Agent& agent = agents_[reader];
-  AgentState& state = states_[reader];
   const Acquirable store{origin.agent, origin.stamp, origin.released, origin.self_scope,
                          static_cast<int8_t>(slot)};
   const bool acquires =
       order == Order::kAcquire || order == Order::kAcqRel || order == Order::kSeqCst;
   if (acquires && ScopeIndex(scope) >= needed) {
-    JoinCarried(state.known, store, needed, slot == kNicEdge && scope != Scope::kSystem);
+    JoinCarried(states_.Own(reader).known, store, needed,
+                slot == kNicEdge && scope != Scope::kSystem);
     return;
   }
   for (Acquirable& entry : agent.acquirable) {
@@ -148,7 +168,8 @@ void Memory::Acquire(AgentId reader, const Origin& origin, Home home, Order orde
 
 void Memory::AcquireFence(AgentId id, int scope) {
   Agent& agent = agents_[id];
-  AgentState& state = states_[id];
+  if (agent.acquirable.empty()) return;
+  AgentState& state = states_.Own(id);
   std::erase_if(agent.acquirable, [&](const Acquirable& entry) {
     const bool nic = entry.slot == kNicEdge;
     const int needed = nic ? ScopeIndex(Scope::kGpu) : entry.slot;
@@ -162,7 +183,7 @@ void Memory::AcquireFence(AgentId id, int scope) {
 
 void Memory::ReleaseFence(AgentId id, int scope) {
   Agent& agent = agents_[id];
-  AgentState& state = states_[id];
+  AgentState& state = states_.Own(id);
   ReleasedRef released(new Released);
   if (agent.released != nullptr) released->by_scope = agent.released->by_scope;
   View covered = state.known;
@@ -187,13 +208,13 @@ void Memory::Fence(AgentId agent, Order order, Scope scope) {
 // What a strong store of this order and scope carries.
 void Memory::MakeStrong(Origin& origin, AgentId id, Order order, Scope scope) {
   Agent& agent = agents_[id];
-  AgentState& state = states_[id];
   origin.strong = true;
   origin.released = agent.released;
   const int index = ScopeIndex(scope);
   const bool releases =
       order == Order::kRelease || order == Order::kAcqRel || order == Order::kSeqCst;
   if (!releases || index < 0) return;
+  AgentState& state = states_.Own(id);
   ReleasedRef released(new Released);
   if (agent.released != nullptr) released->by_scope = agent.released->by_scope;
   for (int i = 0; i <= index; ++i) {
@@ -221,7 +242,7 @@ void Memory::CollectKnowledge(AgentId id) {
 }
 
 Origin Memory::ReleaseFromDevice(AgentId id) {
-  AgentState& state = states_[id];
+  AgentState& state = states_.Own(id);
   Origin origin;
   origin.agent = id;
   origin.stamp = state.stamp;
@@ -242,7 +263,7 @@ Acquirable StoreOf(const Origin& origin) {
 
 void Memory::AcceptDoorbell(AgentId device, const Origin& doorbell) {
   Agent& agent = agents_[device];
-  AgentState& state = states_[device];
+  AgentState& state = states_.Own(device);
   const Acquirable store = StoreOf(doorbell);
   if (options_.nic_reads_l2) {
     JoinCarried(state.known, store, ScopeIndex(Scope::kGpu), true);
@@ -253,7 +274,7 @@ void Memory::AcceptDoorbell(AgentId device, const Origin& doorbell) {
 
 void Memory::AcceptPacket(AgentId device, const Origin& packet) {
   Agent& agent = agents_[device];
-  AgentState& state = states_[device];
+  AgentState& state = states_.Own(device);
   JoinCarried(state.known, StoreOf(packet), ScopeIndex(Scope::kSystem), false);
   agent.released.reset();
 }
@@ -275,25 +296,6 @@ bool Memory::ReadWordOnDevice(const Access& access, uint32_t* word) {
     AcceptPacket(access.agent, source);
   }
   return true;
-}
-
-void Memory::Barrier(const std::vector<AgentId>& agents, Key group) {
-  View joined;
-  uint64_t newest = 0;
-  const View* last = nullptr;
-  for (const AgentId id : agents) {
-    const AgentState& state = states_[id];
-    // Lanes mostly know the same: what the last barrier gave them.
-    if (last == nullptr || !state.known.SameAs(*last)) joined.Join(state.known);
-    last = &state.known;
-    newest = std::max(newest, state.stamp);
-  }
-  joined.Raise(group, newest);
-  const uint64_t stamp = ++stamp_;
-  for (const AgentId id : agents) {
-    states_[id].known = joined;
-    states_[id].stamp = stamp;
-  }
 }
 
 bool Memory::IsOrdered(const LinePlace& place, uint32_t size, AgentId reader,
@@ -351,7 +353,8 @@ void Memory::Report(const Origin& store, const Access& access, Home home,
 
 uint32_t Memory::LegalDepth(AgentId agent, uint64_t address, Time now) {
   Home home;
-  const Line& line = LineAt(address, 1, &home);
+  Line& line = LineAt(address, 1, &home);
+  Settle(line);
   const uint64_t bit = address % kLineBytes;
   uint32_t depth = 0;
   for (const Message* message = line.pending; message != nullptr; message = message->next) {

@@ -16,6 +16,31 @@ void SayNak(Responder& r, uint8_t syndrome) {
 
 }  // namespace
 
+// What most requests are: the WRITE that is expected, whole, with nothing under way besides. False,
+// and nothing done, for any other.
+[[gnu::always_inline]] inline bool Rnic::PlaceShortWrite(QpContext& qp,
+                                                         const wire::Packet& packet) {
+  Responder& r = qp.responder;
+  const size_t bytes = packet.payload.size();
+  uint64_t address = 0;
+  if (packet.psn != r.expected || r.message != MessageKind::kNone || r.rd != nullptr ||
+      r.trailing == Trailing::kNak || qp.state != State::kReadyToSend || bytes == 0 ||
+      qp.type != QpType::kRc || bytes != packet.dma_length || bytes > qp.mtu ||
+      (qp.attributes.access & kMayWriteRemotely) == 0 ||
+      !protection_.Translate(packet.remote_key, qp.pd, packet.remote_address, bytes,
+                             kMayWriteRemotely, &address) ||
+      !dma_.Write(qp.qpn, address, packet.payload.data(), bytes)) {
+    return false;
+  }
+  r.expected = PsnAfter(r.expected, 1);
+  r.msn = PsnAfter(r.msn, 1);
+  r.nak_sent = false;
+  if (packet.ack_request) r.trailing = Trailing::kAck;
+  ++qp.executed;
+  counters_.payload_bytes_received += bytes;
+  return true;
+}
+
 Facts Rnic::Receive(const wire::Packet& packet, const Address& from) {
   Facts facts;
   ++counters_.packets_received;
@@ -55,30 +80,6 @@ Facts Rnic::Receive(const wire::Packet& packet, const Address& from) {
   facts.accepted = qp->executed != executed;
   facts.responses = HasResponses(*qp);
   return facts;
-}
-
-// What most requests are: the WRITE that is expected, whole, with nothing under way besides. False,
-// and nothing done, for any other.
-bool Rnic::PlaceShortWrite(QpContext& qp, const wire::Packet& packet) {
-  Responder& r = qp.responder;
-  const size_t bytes = packet.payload.size();
-  uint64_t address = 0;
-  if (packet.psn != r.expected || r.message != MessageKind::kNone || r.rd != nullptr ||
-      r.trailing == Trailing::kNak || qp.state != State::kReadyToSend || bytes == 0 ||
-      qp.type != QpType::kRc || bytes != packet.dma_length || bytes > qp.mtu ||
-      (qp.attributes.access & kMayWriteRemotely) == 0 ||
-      !protection_.Translate(packet.remote_key, qp.pd, packet.remote_address, bytes,
-                             kMayWriteRemotely, &address) ||
-      !dma_.Write(qp.qpn, address, packet.payload.data(), bytes)) {
-    return false;
-  }
-  r.expected = PsnAfter(r.expected, 1);
-  r.msn = PsnAfter(r.msn, 1);
-  r.nak_sent = false;
-  if (packet.ack_request) r.trailing = Trailing::kAck;
-  ++qp.executed;
-  counters_.payload_bytes_received += bytes;
-  return true;
 }
 
 void Rnic::ReceiveRequest(QpContext& qp, Responder& r, const wire::Packet& packet,

@@ -73,23 +73,9 @@ bool NextNeedsAnswer(QpContext& qp) {
 
 }  // namespace
 
-Sent Rnic::NextPacket(QpContext& qp, wire::Packet& packet) {
-  Requester& r = qp.requester;
-  if (qp.state == State::kReadyToSend && r.send != r.tail && r.send == r.sent_end && !r.rnr_wait &&
-      qp.type == QpType::kRc) {
-    const SendWqe& wqe = r.window.At(r.send);
-    constexpr uint8_t kOther = static_cast<uint8_t>(~kWqeInline);
-    if (wqe.opcode == abi::Opcode::kRdmaWrite && (wqe.traits & kOther) == 0 && wqe.packets == 1 &&
-        wqe.bytes <= kShortInlineBytes && (wqe.flags & kFenceMask) == 0 &&
-        PsnDistance(r.unanswered, wqe.first_psn) < kPsnWindow) {
-      return SendShortWrite(qp, wqe, packet);
-    }
-  }
-  return SendAny(qp, packet);
-}
-
 // What most packets are: a WRITE of a few bytes that leaves for the first time.
-Sent Rnic::SendShortWrite(QpContext& qp, const SendWqe& wqe, wire::Packet& packet) {
+[[gnu::always_inline]] inline Sent Rnic::SendShortWrite(QpContext& qp, const SendWqe& wqe,
+                                                        wire::Packet& packet) {
   Requester& r = qp.requester;
   packet.psn = wqe.first_psn;
   packet.payload.resize(wqe.bytes, boost::container::default_init);
@@ -121,6 +107,21 @@ Sent Rnic::SendShortWrite(QpContext& qp, const SendWqe& wqe, wire::Packet& packe
   sent.to = &qp.attributes.address;
   if (!r.timer_armed) ArmAck(qp, &sent.timer);
   return sent;
+}
+
+Sent Rnic::NextPacket(QpContext& qp, wire::Packet& packet) {
+  Requester& r = qp.requester;
+  if (qp.state == State::kReadyToSend && r.send != r.tail && r.send == r.sent_end && !r.rnr_wait &&
+      qp.type == QpType::kRc) {
+    const SendWqe& wqe = r.window.At(r.send);
+    constexpr uint8_t kOther = static_cast<uint8_t>(~kWqeInline);
+    if (wqe.opcode == abi::Opcode::kRdmaWrite && (wqe.traits & kOther) == 0 && wqe.packets == 1 &&
+        wqe.bytes <= kShortInlineBytes && (wqe.flags & kFenceMask) == 0 &&
+        PsnDistance(r.unanswered, wqe.first_psn) < kPsnWindow) {
+      return SendShortWrite(qp, wqe, packet);
+    }
+  }
+  return SendAny(qp, packet);
 }
 
 Sent Rnic::SendAny(QpContext& qp, wire::Packet& packet) {

@@ -24,21 +24,10 @@ NicNode::NicNode(FabricContext& fabric, uint32_t node,
       nic_(OnLink(fabric.nic, fabric.costs), *this),
       requester_contexts_(std::move(requester_cache), costs_.nic.requester_context),
       responder_contexts_(std::move(responder_cache), costs_.nic.responder_context) {
-  doorbells_.Attach(
-      engine_,
-      [](void* self, DoorbellItem& item) { static_cast<NicNode*>(self)->OnDoorbell(item); }, this);
-  fetches_.Attach(
-      engine_, [](void* self, DoorbellItem& item) { static_cast<NicNode*>(self)->OnFetched(item); },
-      this);
-  cqes_again_.Attach(
-      engine_, [](void* self, CqeItem& item) { static_cast<NicNode*>(self)->OnCqeAgain(item); },
-      this);
-  transmit_event_ = engine_.Register(
-      [](void* self) {
-        static_cast<NicNode*>(self)->transmit_timed_ = false;
-        static_cast<NicNode*>(self)->Pump();
-      },
-      this);
+  doorbells_.Attach<&Takes<&NicNode::OnDoorbell, DoorbellItem>>(engine_, this);
+  fetches_.Attach<&Takes<&NicNode::OnFetched, DoorbellItem>>(engine_, this);
+  cqes_again_.Attach<&Takes<&NicNode::OnCqeAgain, CqeItem>>(engine_, this);
+  transmit_event_ = engine_.Register(&NicNode::OnTransmitFree, this);
   fabric_.nodes.push_back(this);
 }
 
@@ -90,27 +79,6 @@ Counters NicNode::Count() const {
   return all;
 }
 
-// What the sender's QP knows travels with its packets; an answer also vouches for what the
-// responder has written itself.
-void NicNode::Carry(PacketItem& item, const Lane& lane, bool with_self) {
-  item.released = memory_.KnowledgeOf(lane.agent);
-  item.released_by = lane.agent;
-  item.released_stamp = with_self ? memory_.ReleaseFromDevice(lane.agent).stamp : 0;
-}
-
-void NicNode::TakeOver(Lane& lane, const PacketItem& item) {
-  if (item.released == nullptr) return;
-  const bool with_self = item.released_stamp != 0;
-  if (!with_self && item.released == lane.accepted) return;
-  Origin origin;
-  origin.agent = item.released_by;
-  origin.stamp = item.released_stamp;
-  origin.released = item.released;
-  origin.self_scope = with_self ? static_cast<int8_t>(ScopeIndex(Scope::kSystem)) : int8_t{-1};
-  memory_.AcceptPacket(lane.agent, origin);
-  if (!with_self) lane.accepted = item.released;
-}
-
 bool NicNode::OnGpu(uint64_t address) const {
   const Region* region = memory_.Space().Find(address, 1);
   return region != nullptr && region->home.kind == HomeKind::kGpu;
@@ -129,9 +97,11 @@ bool NicNode::ReadRecord(uint32_t qpn, uint64_t address, uint32_t* word) {
 bool NicNode::Read(uint32_t qpn, uint64_t address, void* bytes, uint64_t size) {
   ++count_.dma_reads;
   count_.dma_read_bytes += size;
-  const Access access{LaneOf(qpn).agent, address, engine_.Now(), {}};
-  if (size != kLineBytes || address % kLineBytes != 0) return memory_.Copy(access, bytes, size);
-  last_block_ = memory_.CopyLine(access, bytes);
+  const AgentId agent = LaneOf(qpn).agent;
+  if (size != kLineBytes || address % kLineBytes != 0) [[unlikely]] {
+    return memory_.Copy({agent, address, engine_.Now(), {}}, bytes, size);
+  }
+  last_block_ = memory_.CopyLine(agent, address, bytes);
   last_address_ = address;
   return last_block_.line != nullptr;
 }
@@ -139,13 +109,18 @@ bool NicNode::Read(uint32_t qpn, uint64_t address, void* bytes, uint64_t size) {
 void NicNode::Consume(uint32_t qpn, Purpose purpose, uint64_t index, uint64_t address,
                       uint64_t size) {
   if (!memory_.Reports().On() || (read_ahead_ && purpose == Purpose::kPayload)) return;
-  const Lane& lane = LaneOf(qpn);
-  const View* basis = fetching_ != nullptr ? &fetching_->basis : nullptr;
-  if (last_block_.line != nullptr && address == last_address_ && size <= kLineBytes &&
-      basis != nullptr &&
-      memory_.IsOrdered(last_block_, static_cast<uint32_t>(size), lane.agent, *basis)) {
+  if (fetching_ != nullptr && last_block_.line != nullptr && address == last_address_ &&
+      size <= kLineBytes &&
+      memory_.IsOrdered(last_block_, static_cast<uint32_t>(size), LaneOf(qpn).agent,
+                        fetching_->basis)) [[likely]] {
     return;
   }
+  CheckConsumed(qpn, purpose, index, address, size);
+}
+
+void NicNode::CheckConsumed(uint32_t qpn, Purpose purpose, uint64_t index, uint64_t address,
+                            uint64_t size) {
+  const Lane& lane = LaneOf(qpn);
   if (purpose == Purpose::kRecord) {
     uint32_t record = 0;
     memory_.Peek(address, &record, sizeof(record));
@@ -158,6 +133,7 @@ void NicNode::Consume(uint32_t qpn, Purpose purpose, uint64_t index, uint64_t ad
                      : purpose == Purpose::kRecord ? Consumer::kNicRecord
                                                    : Consumer::kNicPayload;
   if (fetching_ != nullptr) context.told_by = fetching_->origin.site.Unpack();
+  const View* basis = fetching_ != nullptr ? &fetching_->basis : nullptr;
   memory_.Check({lane.agent, address, engine_.Now(), {}}, size, basis, context);
 }
 

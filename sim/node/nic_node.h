@@ -68,7 +68,18 @@ class NicNode final : private Dma {
 
  private:
   Lane& LaneOf(uint32_t qpn) { return *lanes_[(qpn & 0xffff) - Rnic::kFirstQpn]; }
-  Channel<PacketItem>& WireTo(NicNode& peer);
+  // A sink of a channel whose context is a NicNode.
+  template <auto kMethod, class Item>
+  static void Takes(void* self, Item& item) {
+    (static_cast<NicNode*>(self)->*kMethod)(item);
+  }
+  // One FIFO for each ordered pair of nodes; made when first used.
+  Channel<PacketItem>& WireTo(const NicNode& peer) {
+    if (peer.node_ < wires_.size() && wires_[peer.node_] != nullptr) [[likely]]
+      return *wires_[peer.node_];
+    return MakeWireTo(peer.node_);
+  }
+  Channel<PacketItem>& MakeWireTo(uint32_t peer);
 
   // overlay.cc: what is asked for on top, of packets, doorbells, fetches and CQEs
   void Launch(uint32_t peer, Time* last, PacketItem& item) {
@@ -94,14 +105,24 @@ class NicNode final : private Dma {
   void Kick(Lane& lane);
   bool Enqueue(Lane& lane);
   void Pump();
+  static void OnTransmitFree(void* self);
   bool TransmitNext(Lane& lane);
-  Time SerialiseOut(Time from, uint64_t bytes);
+  // When the packet is at its receiver.
+  Time SerialiseOut(Time from, uint64_t bytes) {
+    const uint64_t wire_bytes = bytes + costs_.link.header_bytes;
+    count_.wire_bytes_sent += wire_bytes;
+    const Time sent = transmit_.Serve(from, costs_.nic.transmit);
+    return link_.Serve(sent, costs_.link.Serialise(wire_bytes)) + costs_.nic.latency +
+           costs_.link.hop + costs_.nic.latency;
+  }
   // responder_stages.cc
   void OnArrival(PacketItem& item);
+  void OnNextArrival(PacketItem& item) { memory_.Prefetch(item.packet.remote_address); }
   void ArriveRequest(Lane& lane, PacketItem& item);
   void ArriveResponse(Lane& lane, PacketItem& item);
   void Defer(Lane& lane, bool request, Time due, PacketItem& item);
   void Execute(Lane& lane, PacketItem& item, Time at);
+  static void ExecuteNow(void* lane, PacketItem& item);
   void Respond(Lane& lane, Time at);
   void OnFunctionEvents();
   // timers.cc
@@ -111,13 +132,22 @@ class NicNode final : private Dma {
   void StartTimer(Lane& lane, const TimerRequest& request);
   void OnTimer(Lane& lane);
   // dma.cc
-  void Carry(PacketItem& item, const Lane& lane, bool with_self);
+  // What the sender's QP knows travels with its packets; an answer also vouches for what the
+  // responder has written itself.
+  void Carry(PacketItem& item, const Lane& lane, bool with_self) {
+    item.released = memory_.KnowledgeOf(lane.agent);
+    item.released_by = lane.agent;
+    item.released_stamp = with_self ? memory_.ReleaseFromDevice(lane.agent).stamp : 0;
+  }
   void TakeOver(Lane& lane, const PacketItem& item);
+  void AcceptCarried(Lane& lane, const PacketItem& item);
   void TraceStage(Stage stage, uint32_t qpn, uint64_t wqe, Time begin, Time end) {
     if (fabric_.trace.On()) [[unlikely]] {
       fabric_.trace.Add(TraceStep{stage, node_, qpn, wqe, begin, end});
     }
   }
+  void CheckConsumed(uint32_t qpn, Purpose purpose, uint64_t index, uint64_t address,
+                     uint64_t size);
   void TraceCqeOf(uint32_t qpn, const uint8_t* cqe);
   bool OnGpu(uint64_t address) const;
   Duration ReadLatency(uint64_t address) const {

@@ -76,35 +76,9 @@ void NicNode::OnDoorbell(DoorbellItem& item) {
   if (qp == nullptr) Finish(item);
 }
 
-void NicNode::OnFetched(DoorbellItem& item) {
-  QpContext& qp = *item.qp;
-  Lane& lane = LaneOf(qp.qpn);
-  fetching_ = &item;
-  dma_time_ = engine_.Now();
-  Fetched fetched = Fetched::kWqe;
-  for (uint32_t run = 0; run < fabric_.run_length && qp.requester.fetched < item.until; ++run) {
-    fetched = nic_.FetchNext(qp);
-    if (fetched != Fetched::kWqe) break;
-    Price(lane);
-  }
-  fetching_ = nullptr;
-  if (fetched == Fetched::kWqe && qp.requester.fetched < item.until) {
-    // What leaves first may depend on what is behind it: it leaves when all is there.
-    fetches_.PutBack(item);
-    return;
-  }
-  if (fetched == Fetched::kWindowFull) {
-    item.next = lane.stalled;
-    lane.stalled = &item;
-  } else {
-    Finish(item);
-  }
-  if (lane.state == LaneState::kIdle && Enqueue(lane)) Pump();
-}
-
 // Context lookup, the QP's serial stage and the payload read of the WQE fetched last, folded. A
 // context that is not at hand holds up its own QP alone.
-void NicNode::Price(Lane& lane) {
+[[gnu::always_inline]] inline void NicNode::Price(Lane& lane) {
   const Requester& requester = lane.qp->requester;
   const SendWqe& wqe = requester.window.At(requester.tail - 1);
   const uint64_t index = IndexOf(requester, wqe.index);
@@ -132,23 +106,8 @@ void NicNode::Price(Lane& lane) {
   lane.PushReady(ready);
 }
 
-// The lane may have something to send, or something again.
-void NicNode::Kick(Lane& lane) {
-  while (lane.stalled != nullptr) {
-    const Requester& requester = lane.qp->requester;
-    if (lane.qp->state == State::kReadyToSend &&
-        requester.tail - requester.head >= lane.qp->config.sq_wqebbs) {
-      break;
-    }
-    DoorbellItem& item = *lane.stalled;
-    lane.stalled = item.next;
-    Fetch(lane, engine_.Now(), item.until, item);
-  }
-  if (lane.state == LaneState::kIdle && Enqueue(lane)) Pump();
-}
-
 // Whether the lane now stands in the queue of the transmit stage.
-bool NicNode::Enqueue(Lane& lane) {
+[[gnu::always_inline]] inline bool NicNode::Enqueue(Lane& lane) {
   const Requester& requester = lane.qp->requester;
   lane.state = LaneState::kIdle;
   if (requester.send == requester.tail) return false;
@@ -168,25 +127,49 @@ bool NicNode::Enqueue(Lane& lane) {
   return true;
 }
 
-// A packet each in turn, whenever the stage is free and the link has room for what it makes.
-void NicNode::Pump() {
-  while (first_queued_ != nullptr && !transmit_timed_) {
-    const Time free = Later(transmit_.FreeAt(), Time{link_.FreeAt().ps - costs_.nic.transmit.ps});
-    if (engine_.Now() < free) {
-      transmit_timed_ = true;
-      engine_.Schedule(free, transmit_event_);
-      return;
-    }
-    Lane& lane = *first_queued_;
-    first_queued_ = lane.next_queued;
-    // What is held up comes back when something changes: Kick.
-    lane.state = LaneState::kIdle;
-    if (TransmitNext(lane)) Enqueue(lane);
+void NicNode::OnFetched(DoorbellItem& item) {
+  QpContext& qp = *item.qp;
+  Lane& lane = LaneOf(qp.qpn);
+  fetching_ = &item;
+  dma_time_ = engine_.Now();
+  Fetched fetched = Fetched::kWqe;
+  for (uint32_t run = 0; run < fabric_.run_length && qp.requester.fetched < item.until; ++run) {
+    fetched = nic_.FetchNext(qp);
+    if (fetched != Fetched::kWqe) break;
+    Price(lane);
   }
+  fetching_ = nullptr;
+  if (fetched == Fetched::kWqe && qp.requester.fetched < item.until) {
+    // What leaves first may depend on what is behind it: it leaves when all is there.
+    fetches_.PutBack(item);
+    return;
+  }
+  if (fetched == Fetched::kWindowFull) {
+    item.next = lane.stalled;
+    lane.stalled = &item;
+  } else {
+    Finish(item);
+  }
+  if (lane.state == LaneState::kIdle && Enqueue(lane)) Pump();
+}
+
+// The lane may have something to send, or something again.
+void NicNode::Kick(Lane& lane) {
+  while (lane.stalled != nullptr) {
+    const Requester& requester = lane.qp->requester;
+    if (lane.qp->state == State::kReadyToSend &&
+        requester.tail - requester.head >= lane.qp->config.sq_wqebbs) {
+      break;
+    }
+    DoorbellItem& item = *lane.stalled;
+    lane.stalled = item.next;
+    Fetch(lane, engine_.Now(), item.until, item);
+  }
+  if (lane.state == LaneState::kIdle && Enqueue(lane)) Pump();
 }
 
 // False if the lane has nothing that may leave now.
-bool NicNode::TransmitNext(Lane& lane) {
+[[gnu::always_inline]] inline bool NicNode::TransmitNext(Lane& lane) {
   QpContext& qp = *lane.qp;
   Requester& requester = qp.requester;
   if (requester.send == requester.tail) {
@@ -233,13 +216,27 @@ bool NicNode::TransmitNext(Lane& lane) {
   return true;
 }
 
-// When the packet is at its receiver.
-Time NicNode::SerialiseOut(Time from, uint64_t bytes) {
-  const uint64_t wire_bytes = bytes + costs_.link.header_bytes;
-  count_.wire_bytes_sent += wire_bytes;
-  const Time sent = transmit_.Serve(from, costs_.nic.transmit);
-  return link_.Serve(sent, costs_.link.Serialise(wire_bytes)) + costs_.nic.latency +
-         costs_.link.hop + costs_.nic.latency;
+// A packet each in turn, whenever the stage is free and the link has room for what it makes.
+void NicNode::Pump() {
+  while (first_queued_ != nullptr && !transmit_timed_) {
+    const Time free = Later(transmit_.FreeAt(), Time{link_.FreeAt().ps - costs_.nic.transmit.ps});
+    if (engine_.Now() < free) {
+      transmit_timed_ = true;
+      engine_.Schedule(free, transmit_event_);
+      return;
+    }
+    Lane& lane = *first_queued_;
+    first_queued_ = lane.next_queued;
+    // What is held up comes back when something changes: Kick.
+    lane.state = LaneState::kIdle;
+    if (TransmitNext(lane)) Enqueue(lane);
+  }
+}
+
+void NicNode::OnTransmitFree(void* self) {
+  NicNode& node = *static_cast<NicNode*>(self);
+  node.transmit_timed_ = false;
+  node.Pump();
 }
 
 }  // namespace ringpost::sim

@@ -22,43 +22,43 @@ bool EndsResponse(wire::Opcode opcode) {
 
 }  // namespace
 
-// One FIFO for each ordered pair of nodes; made when first used.
-Channel<PacketItem>& NicNode::WireTo(NicNode& peer) {
-  if (wires_.size() <= peer.node_) wires_.resize(fabric_.nodes.size());
-  std::unique_ptr<Channel<PacketItem>>& wire = wires_[peer.node_];
-  if (wire == nullptr) {
-    wire = std::make_unique<Channel<PacketItem>>();
-    wire->Attach(
-        engine_, [](void* self, PacketItem& item) { static_cast<NicNode*>(self)->OnArrival(item); },
-        &peer);
-    wire->PrepareWith([](void* self, PacketItem& item) {
-      static_cast<NicNode*>(self)->memory_.Prefetch(item.packet.remote_address);
-    });
-  }
-  return *wire;
+// Most packets carry what the one before them of their QP did.
+[[gnu::always_inline]] inline void NicNode::TakeOver(Lane& lane, const PacketItem& item) {
+  if (item.released_stamp == 0 && item.released == lane.accepted) return;
+  if (item.released != nullptr) AcceptCarried(lane, item);
 }
 
-void NicNode::OnArrival(PacketItem& item) {
-  if (nic_.FindQp(item.packet.dest_qpn) == nullptr) {
-    if (IsCorrupt(item)) {
-      ++count_.icrc_errors;
-    } else {
-      nic_.Receive(item.packet, fabric_.nodes[item.from_node]->OwnAddress());
-    }
-    item.released.reset();
-    fabric_.packets.Give(item);
-    return;
-  }
-  Lane& lane = LaneOf(item.packet.dest_qpn);
-  if (wire::IsResponse(item.packet.opcode)) {
-    ArriveResponse(lane, item);
-  } else {
-    ArriveRequest(lane, item);
-  }
+void NicNode::AcceptCarried(Lane& lane, const PacketItem& item) {
+  const bool with_self = item.released_stamp != 0;
+  Origin origin;
+  origin.agent = item.released_by;
+  origin.stamp = item.released_stamp;
+  origin.released = item.released;
+  origin.self_scope = with_self ? static_cast<int8_t>(ScopeIndex(Scope::kSystem)) : int8_t{-1};
+  memory_.AcceptPacket(lane.agent, origin);
+  if (!with_self) lane.accepted = item.released;
+}
+
+// The function takes the packet; what it writes takes effect from `at` on.
+[[gnu::always_inline]] inline void NicNode::Execute(Lane& lane, PacketItem& item, Time at) {
+  TakeOver(lane, item);
+  dma_time_ = at;
+  const wire::Opcode opcode = item.packet.opcode;
+  const uint64_t address = item.packet.remote_address;
+  const Facts facts = nic_.Receive(item.packet, fabric_.nodes[item.from_node]->OwnAddress());
+  item.released.reset();
+  fabric_.packets.Give(item);
+  Arm(lane, facts.timer);
+  if (nic_.HasEvents()) OnFunctionEvents();
+  if (wire::IsResponse(opcode)) Kick(lane);
+  if (!facts.responses) return;
+  if (IsRead(opcode)) lane.reads.push_back(at + ReadLatency(address));
+  if (wire::IsAtomic(opcode)) lane.reads.push_back(at);
+  if (!lane.respond_timed) Respond(lane, at);
 }
 
 // A responder context that is not at hand stalls the receive pipe, which works in order.
-void NicNode::ArriveRequest(Lane& lane, PacketItem& item) {
+[[gnu::always_inline]] inline void NicNode::ArriveRequest(Lane& lane, PacketItem& item) {
   const Time now = engine_.Now();
   receive_.Block(now, responder_contexts_.Find(lane.qp->qpn));
   Time done = receive_.Serve(now, costs_.nic.receive);
@@ -82,6 +82,25 @@ void NicNode::ArriveRequest(Lane& lane, PacketItem& item) {
   }
 }
 
+void NicNode::OnArrival(PacketItem& item) {
+  if (nic_.FindQp(item.packet.dest_qpn) == nullptr) {
+    if (IsCorrupt(item)) {
+      ++count_.icrc_errors;
+    } else {
+      nic_.Receive(item.packet, fabric_.nodes[item.from_node]->OwnAddress());
+    }
+    item.released.reset();
+    fabric_.packets.Give(item);
+    return;
+  }
+  Lane& lane = LaneOf(item.packet.dest_qpn);
+  if (wire::IsResponse(item.packet.opcode)) {
+    ArriveResponse(lane, item);
+  } else {
+    ArriveRequest(lane, item);
+  }
+}
+
 // An acknowledgement is taken in passing; data goes through the receive stage to memory.
 void NicNode::ArriveResponse(Lane& lane, PacketItem& item) {
   const Time now = engine_.Now();
@@ -98,40 +117,21 @@ void NicNode::ArriveResponse(Lane& lane, PacketItem& item) {
   Defer(lane, false, receive_.Serve(now, costs_.nic.receive), item);
 }
 
+void NicNode::ExecuteNow(void* lane, PacketItem& item) {
+  Lane& its = *static_cast<Lane*>(lane);
+  its.node->Execute(its, item, its.node->engine_.Now());
+}
+
 // The packet takes effect at `due`, behind those of its QP that wait already.
 void NicNode::Defer(Lane& lane, bool request, Time due, PacketItem& item) {
   std::unique_ptr<Channel<PacketItem>>& channel = request ? lane.requests : lane.responses;
   if (channel == nullptr) {
     channel = std::make_unique<Channel<PacketItem>>();
-    channel->Attach(
-        engine_,
-        [](void* self, PacketItem& waiting) {
-          Lane& its = *static_cast<Lane*>(self);
-          its.node->Execute(its, waiting, its.node->engine_.Now());
-        },
-        &lane);
+    channel->Attach<&NicNode::ExecuteNow>(engine_, &lane);
   }
   Time& until = request ? lane.requests_until : lane.responses_until;
   until = Later(until, due);
   channel->Put(until, item);
-}
-
-// The function takes the packet; what it writes takes effect from `at` on.
-void NicNode::Execute(Lane& lane, PacketItem& item, Time at) {
-  TakeOver(lane, item);
-  dma_time_ = at;
-  const wire::Opcode opcode = item.packet.opcode;
-  const uint64_t address = item.packet.remote_address;
-  const Facts facts = nic_.Receive(item.packet, fabric_.nodes[item.from_node]->OwnAddress());
-  item.released.reset();
-  fabric_.packets.Give(item);
-  Arm(lane, facts.timer);
-  if (nic_.HasEvents()) OnFunctionEvents();
-  if (wire::IsResponse(opcode)) Kick(lane);
-  if (!facts.responses) return;
-  if (IsRead(opcode)) lane.reads.push_back(at + ReadLatency(address));
-  if (wire::IsAtomic(opcode)) lane.reads.push_back(at);
-  if (!lane.respond_timed) Respond(lane, at);
 }
 
 // Sends what there is to answer, in order; a READ's data not before it has come from memory.
@@ -174,6 +174,15 @@ void NicNode::OnFunctionEvents() {
   for (const AsyncEvent& event : nic_.TakeEvents()) {
     if (event.kind == EventKind::kWaitOver) Kick(LaneOf(event.number));
   }
+}
+
+Channel<PacketItem>& NicNode::MakeWireTo(uint32_t peer) {
+  if (wires_.size() <= peer) wires_.resize(fabric_.nodes.size());
+  wires_[peer] = std::make_unique<Channel<PacketItem>>();
+  wires_[peer]
+      ->Attach<&Takes<&NicNode::OnArrival, PacketItem>,
+               &Takes<&NicNode::OnNextArrival, PacketItem>>(engine_, fabric_.nodes[peer]);
+  return *wires_[peer];
 }
 
 }  // namespace ringpost::sim

@@ -64,18 +64,17 @@ std::vector<Put> RandomPuts(Rng& random, size_t count, int64_t reach) {
   return puts;
 }
 
+void Record(void* context, Item& item) {
+  Recorder& to = *static_cast<Recorder*>(context);
+  to.fired.push_back({item.id, to.engine->Now()});
+}
+
 std::vector<Fired> ThroughChannels(const std::vector<Put>& puts) {
   Engine engine;
   Recorder recorder{&engine, {}};
   Channel<Item> channels[2];
   for (Channel<Item>& channel : channels) {
-    channel.Attach(
-        engine,
-        [](void* context, Item& item) {
-          Recorder& to = *static_cast<Recorder*>(context);
-          to.fired.push_back({item.id, to.engine->Now()});
-        },
-        &recorder);
+    channel.Attach<&Record>(engine, &recorder);
   }
   std::vector<Item> items(puts.size());
   for (size_t i = 0; i < puts.size(); ++i) {
