@@ -17,11 +17,9 @@ SEGMENTS = {
     "Send": 2 + 3,
     "BlockPut": 3 + 4,
 }
-# Who has a QP alone posts unchecked where that is known to work, which the first post of a kernel
-# never is: what such a post stores, over RC, in kernels that may post more than once.
-UNCHECKED = {"Put": 3, "PutStream": 3, "PutSignal": 2 * 3, "Get": 3}
-# Within a batch and at its end are two places.
-OWNERS = {"PerThread": 1, "Batched": 2}
+# Who has a QP alone has the usual case in line, as often as a loop is unrolled, and calls the rest,
+# which is not compiled for one length of payload.
+OWNERS = {"PerThread", "Batched"}
 # What is compiled for one publication alone; a receive has no WQE of the send queue.
 ONLY = {
     "FetchAdd": "PerThread",
@@ -78,8 +76,9 @@ class PutKernelsTest(unittest.TestCase):
             # So may a lane whose message has fewer pieces than those of others.
             extra += k.publication == "Cooperative" and not k.kernel.startswith(("PutI", "PutStr"))
             if k.publication in OWNERS:
-                extra += OWNERS[k.publication] * UNCHECKED.get(k.kernel, 0)
-            self.assertEqual(wide, SEGMENTS[k.kernel] + extra)
+                self.assertGreaterEqual(wide, SEGMENTS[k.kernel] + extra)
+            else:
+                self.assertEqual(wide, SEGMENTS[k.kernel] + extra)
 
     def test_nothing_is_spilled_and_only_what_is_seldom_called_is_on_the_stack(self):
         for k in self.each():
@@ -116,7 +115,7 @@ class PutKernelsTest(unittest.TestCase):
                 through = DOORBELLS.get(k.ordering, MMIO)
                 avoided = ("call", "ld.global", "ld.relaxed", "atom", "red.")
                 free = ptx.loops_without(k, through, avoided)
-                self.assertEqual(free, k.publication in set(OWNERS) | {"Cooperative"})
+                self.assertEqual(free, k.publication in OWNERS | {"Cooperative"})
 
     def test_poll_reads_the_cqe_at_system_scope_past_l1(self):
         for k in self.each():

@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(AReservationOfMoreThanHalfTheRingIsRefusedAtOnce) {
   f.RunOne([&](SimPort& port) {
     const auto made = [&](uint32_t count) {
       Indices own;
-      return MakeRoom<PerThread, OrderGpuFence>(port, f.qps.first, own, count).status;
+      return MakeRoom<PerThread, OrderGpuFence>(port, f.qps.first, own, {count, 0}).status;
     };
     BOOST_TEST((made(5) == Status::kInvalidArgument));
     BOOST_TEST((made(4) == Status::kOk));

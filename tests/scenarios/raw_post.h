@@ -17,7 +17,8 @@ Posted PostRaw(P& port, const QpView& qp, abi::Opcode opcode,
   const uint32_t count = 1 + static_cast<uint32_t>(rest.size());
   Indices own;
   const Posted posted = PerThread::Post<Ordering>(
-      port, qp, own, {abi::WqebbsOf(count), 0}, [&](uint64_t index, uint8_t flags) {
+      port, qp, own, {abi::WqebbsOf(count), 0},
+      [&](P&, const QpView&, uint64_t index, uint8_t flags) {
         abi::Segment wqe[8];
         wqe[0] = abi::ControlSegmentOf(opcode, index & abi::kIndexMask, qp.qpn, count, flags);
         wqe[0].word[0] |= opmod;  // byte 0
