@@ -52,11 +52,14 @@ def _compile(ctx, src, headers, flags):
     obj = ctx.actions.declare_file("_objs/%s/%s.o" % (ctx.label.name, stem))
     args = ctx.actions.args()
     args.add_all(["-c", src, "-o", obj, "-I.", "-std=c++20"])
-    args.add_all(_WARNINGS + _ARCHITECTURES)
+    # --config=portable: what it makes must be small, and names the chips that it runs on.
+    lean = ctx.var.get("ringpost_cuda") == "lean"
+    args.add_all(_WARNINGS + (_ARCHITECTURES[:1] if lean else _ARCHITECTURES))
 
     # Without these two the same source gives other bytes each time.
     args.add_all(["--objdir-as-tempdir", "-Xcompiler=-frandom-seed=" + src.path])
-    args.add_all(_MODE_FLAGS[ctx.var["COMPILATION_MODE"]])
+    mode = _MODE_FLAGS[ctx.var["COMPILATION_MODE"]]
+    args.add_all([flag for flag in mode if not lean or flag != "-lineinfo"])
     args.add_all(flags, uniquify = True)
     args.add_all(ctx.attr.copts)
     ctx.actions.run(

@@ -77,7 +77,10 @@ class KernelBackend {
 class LiveKernelBackend final : public KernelBackend {
  public:
   static constexpr bool kInjectsErrors = true;
-  static constexpr bool Rings(DoorbellMode mode) { return mode != DoorbellMode::kRecordFree; }
+  // A CPU rings for queues in host memory alone, and has BlueFlame for itself.
+  static constexpr bool Rings(DoorbellMode mode) {
+    return mode == DoorbellMode::kGpu || mode == DoorbellMode::kAuto;
+  }
 
   explicit LiveKernelBackend(const Conditions& conditions);
   ~LiveKernelBackend() override;
