@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "sim/engine/event_queue.h"
@@ -147,6 +148,8 @@ class Channel {
   bool Empty() const { return head_ == nullptr; }
 
  private:
+  template <Sink kSink>
+  using Constant = std::integral_constant<Sink, kSink>;
   template <Sink kSink, Sink kPrepare>
   static void Fire(void* self) {
     Channel& channel = *static_cast<Channel*>(self);
@@ -156,7 +159,10 @@ class Channel {
     channel.head_ = item->next;
     if (channel.head_ != nullptr) {
       if (channel.head_->next != nullptr) Prefetch(*channel.head_->next);
-      if constexpr (kPrepare != nullptr) kPrepare(channel.context_, *channel.head_);
+      // By type: to gcc's sanitizers a function's address is no constant to compare.
+      if constexpr (!std::is_same_v<Constant<kPrepare>, Constant<nullptr>>) {
+        kPrepare(channel.context_, *channel.head_);
+      }
       channel.engine_->ScheduleAs(channel.head_->due, channel.node_, channel.head_->sequence);
     } else {
       channel.tail_ = nullptr;
