@@ -169,6 +169,22 @@ class Table(SweepCase):
 
 
 class Resume(SweepCase):
+    def test_rows_that_are_none_of_the_sweep_s_points_run_again(self):
+        text = "experiment: EXPERIMENT\naxes:\n  workload.payload: [8 B, 16 B, 32 B]\n"
+        self.sweep("out", text=text)
+        before = self.bytes_of("out")
+        path = self.path("out", "points.jsonl")
+        identity, *rows = lines_of(path)
+        edited = [json.loads(row) for row in rows]
+        edited[0]["cells"][1] = "64 B"  # another point's value
+        edited[1]["cells"][-4] = "deadbeef"  # another configuration's hash
+        beyond = dict(edited[2], point=99999)
+        lines = [identity] + [json.dumps(row) for row in edited + [beyond]]
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+        self.sweep("out", "--resume", text=text)
+        self.assertEqual(self.bytes_of("out"), before)
+
     def wait_for(self, condition):
         limit = time.monotonic() + HANG_S
         while not condition():

@@ -39,7 +39,9 @@ OutputFile::OutputFile(const std::string& option, const std::string& path,
   if (is_file) target = fs::canonical(target, error);
   target_ = target.string();
   for (const std::string& other : taken) {
-    if (renamed && fs::weakly_canonical(other, error) == fs::weakly_canonical(target, error)) {
+    // Absolute first: of a relative path of which nothing exists no more is known.
+    const fs::path its = fs::weakly_canonical(fs::absolute(other, error), error);
+    if (renamed && its == fs::weakly_canonical(fs::absolute(target, error), error)) {
       Refuse(option, fmt::format("'{}' is a file that this run reads, or writes already", path),
              "name another file");
     }

@@ -110,13 +110,14 @@ void CheckExisting(const std::string& folder, const std::string& identity, Exist
 }  // namespace
 
 Results::Results(const std::string& folder, const std::string& identity,
-                 std::vector<std::string> cell_names, Existing existing)
+                 std::vector<std::string> cell_names, const std::vector<SweepPoint>& points,
+                 Existing existing)
     : folder_(folder), identity_(identity), cell_names_(std::move(cell_names)) {
   CheckFolder(folder);
   Lock();
   CheckExisting(folder, identity, existing);
   RemovePartial(folder);
-  if (existing == Existing::kResume) ReadPoints();
+  if (existing == Existing::kResume) ReadPoints(points);
   WriteAll();
 }
 
@@ -135,14 +136,15 @@ void Results::Lock() {
   }
 }
 
-void Results::ReadPoints() {
+void Results::ReadPoints(const std::vector<SweepPoint>& points) {
   std::istringstream lines(WholeLines(PointsPath(folder_)));
   std::string line;
   std::getline(lines, line);
   while (std::getline(lines, line)) {
     try {
       Row row = FromJsonLine(line);
-      if (row.cells.size() == cell_names_.size()) rows_[row.point] = std::move(row);
+      if (row.point >= points.size() || !IsOf(row, points[row.point])) continue;
+      rows_[row.point] = std::move(row);
     } catch (const std::runtime_error&) {
       // A line that a full disk left incomplete, say: its point runs again.
     }

@@ -20,11 +20,13 @@ enum class Existing : uint8_t { kRefuse, kResume, kReplace };
 
 class Results final {
  public:
-  // `identity` is one line that another sweep does not have. Throws config::ConfigError when the
-  // folder cannot be written to, another process writes there, or there are results that
-  // `existing` does not allow; nothing is changed then.
+  // `identity` is one line that another sweep does not have; of what is resumed, rows that are none
+  // of `points` are dropped. Throws config::ConfigError when the folder cannot be written to,
+  // another process writes there, or there are results that `existing` does not allow; nothing is
+  // changed then.
   Results(const std::string& folder, const std::string& identity,
-          std::vector<std::string> cell_names, Existing existing);
+          std::vector<std::string> cell_names, const std::vector<SweepPoint>& points,
+          Existing existing);
   ~Results();
   Results(const Results&) = delete;
   Results& operator=(const Results&) = delete;
@@ -40,7 +42,7 @@ class Results final {
 
  private:
   void Lock();
-  void ReadPoints();
+  void ReadPoints(const std::vector<SweepPoint>& points);
   void WriteAll();
   bool TakeColumns(const Row& row);
   std::string LineOf(const Row& row) const;

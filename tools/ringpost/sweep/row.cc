@@ -18,6 +18,7 @@ std::vector<Measure> HitRates(const Json& counters) {
   struct Lookups {
     uint64_t hits = 0;
     uint64_t misses = 0;
+    bool counted = false;  // both: hits alone are a part of another cache's
   };
   std::map<std::string, Lookups> caches;
   for (const auto& [name, value] : counters.items()) {
@@ -25,13 +26,15 @@ std::vector<Measure> HitRates(const Json& counters) {
     if (counter.ends_with("_hits")) {
       caches[counter.substr(0, counter.size() - 5)].hits += value.get<uint64_t>();
     } else if (counter.ends_with("_misses")) {
-      caches[counter.substr(0, counter.size() - 7)].misses += value.get<uint64_t>();
+      Lookups& cache = caches[counter.substr(0, counter.size() - 7)];
+      cache.misses += value.get<uint64_t>();
+      cache.counted = true;
     }
   }
   std::vector<Measure> rates;
   for (const auto& [cache, lookups] : caches) {
     const uint64_t all = lookups.hits + lookups.misses;
-    if (all == 0) continue;
+    if (all == 0 || !lookups.counted) continue;
     const double percent = 100.0 * static_cast<double>(lookups.hits) / static_cast<double>(all);
     rates.push_back({cache + "_hit_rate", Json(percent).dump(), "%"});
   }
@@ -64,6 +67,15 @@ std::vector<std::string> CellNames(const Plan& plan) {
     names.push_back(name);
   }
   return names;
+}
+
+bool IsOf(const Row& row, const SweepPoint& point) {
+  // What the point says of itself: index, values, seed and backend, and its hash.
+  const Row its = FailedRow(point, "");
+  const size_t said = 1 + point.values.size() + 2;
+  return row.cells.size() == its.cells.size() && row.hash() == its.hash() &&
+         std::equal(its.cells.begin(), its.cells.begin() + static_cast<int64_t>(said),
+                    row.cells.begin());
 }
 
 Row FailedRow(const SweepPoint& point, const std::string& error) {

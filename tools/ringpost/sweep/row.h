@@ -33,6 +33,8 @@ std::vector<std::string> CellNames(const Plan& plan);
 
 // From what `run --json` wrote; where that is no result of this point, the error says so.
 Row RowOf(const SweepPoint& point, const std::string& json);
+// Whether it can be of this point: a file may have been edited, or belong to another sweep.
+bool IsOf(const Row& row, const SweepPoint& point);
 // Of a point that failed.
 Row FailedRow(const SweepPoint& point, const std::string& error);
 

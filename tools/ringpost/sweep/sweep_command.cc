@@ -122,7 +122,7 @@ int RunSweep(const SweepArguments& arguments, Ranks* ranks, std::ostream& out) {
   const Plan plan = ReadPlan(arguments.config);
   const std::vector<SweepPoint> points = CheckPoints(plan);
   const std::string identity = IdentityOf(plan, points);
-  Results results(arguments.out, identity, CellNames(plan),
+  Results results(arguments.out, identity, CellNames(plan), points,
                   arguments.resume  ? Existing::kResume
                   : arguments.force ? Existing::kReplace
                                     : Existing::kRefuse);
