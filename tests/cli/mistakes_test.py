@@ -137,8 +137,8 @@ class Mistakes(unittest.TestCase):
         new = os.path.join(self.folder, "new.json")
         self.assertIn("--trace: ", self.one_line(2, "run", path, "--json", new, "--trace", new))
         # One file that is not there, by two names of which one depends on where the run begins.
-        relative = os.path.relpath(new)
-        self.assertIn("--trace: ", self.one_line(2, "run", path, "--json", relative, "--trace", new))
+        near = os.path.relpath(new)
+        self.assertIn("--trace: ", self.one_line(2, "run", path, "--json", near, "--trace", new))
         self.assertEqual(sorted(os.listdir(self.folder)), ["link.json", "mistake.yaml", "old.json"])
 
 
