@@ -13,6 +13,7 @@
 
 #include "configs/schema/root.h"
 #include "tools/ringpost/experiment.h"
+#include "tools/ringpost/huge_heap.h"
 #include "workloads/runner.h"
 
 namespace ringpost::bench {
@@ -72,6 +73,7 @@ void Register(const Shape& shape) {
 }  // namespace ringpost::bench
 
 int main(int argc, char** argv) {
+  ringpost::tools::UseHugePagesForHeap();  // as the command does
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   try {

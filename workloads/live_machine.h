@@ -17,26 +17,16 @@
 #include "transport/bootstrap/bootstrap.h"
 #include "workloads/gpu.h"
 #include "workloads/machine.h"
+#include "workloads/run_options.h"
 
 namespace ringpost::workloads {
-
-// Which ranks are here, and where the others are to be met.
-struct RankOptions {
-  std::string rendezvous;  // HOST:PORT; empty: all ranks are in this process
-  uint32_t rank = 0;
-  // Of rank 0: called with the port once it listens there.
-  std::function<void(uint16_t port)> listening;
-};
-
-// The GPU of a rank, where the configuration has kernels.
-using GpuMaker = std::function<Result<std::unique_ptr<Gpu>>(uint32_t rank)>;
 
 class LiveMachine final : public Machine {
  public:
   static Result<std::unique_ptr<LiveMachine>> Make(const config::Config& config,
                                                    const sim::Platform& platform,
                                                    const RankOptions& ranks,
-                                                   const GpuMaker& make_gpu = OpenGpu);
+                                                   const GpuMaker& make_gpu);
 
   uint32_t Ranks() const override { return static_cast<uint32_t>(nics_.size()); }
   bool Owns(uint32_t rank) const override { return nics_[rank] != nullptr; }

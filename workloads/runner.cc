@@ -7,7 +7,9 @@
 
 #include "backends/sim/capture.h"
 #include "workloads/circumstances.h"
+#include "workloads/gpu.h"
 #include "workloads/kinds.h"
+#include "workloads/live_machine.h"
 #include "workloads/sim_machine.h"
 
 namespace ringpost::workloads {
@@ -98,7 +100,8 @@ RunResult RunLive(const config::Config& config, const sim::Platform& platform,
   RunResult result;
   result.measured = true;
   Outcome outcome;
-  const auto made = LiveMachine::Make(config, platform, options.ranks, options.make_gpu);
+  const GpuMaker make_gpu = options.make_gpu ? options.make_gpu : OpenGpu;
+  const auto made = LiveMachine::Make(config, platform, options.ranks, make_gpu);
   if (!made.Ok()) {
     outcome.Fail(made.Message());
   } else {

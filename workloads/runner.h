@@ -15,7 +15,7 @@
 
 #include "configs/schema/config.h"
 #include "sim/cost/platform.h"
-#include "workloads/live_machine.h"
+#include "workloads/run_options.h"
 
 namespace ringpost::workloads {
 
@@ -51,13 +51,6 @@ struct RunResult {
   std::string limited_by;  // the stage with the least time to spare, and how much it was used
   bool ok = true;
   std::string error;
-};
-
-struct RunOptions {
-  std::string trace_file;  // empty: none
-  std::string pcap_file;   // empty: none
-  RankOptions ranks = {};  // in real time
-  GpuMaker make_gpu = OpenGpu;
 };
 
 RunResult Run(const config::Config& config, const sim::Platform& platform,

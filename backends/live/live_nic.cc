@@ -8,6 +8,7 @@
 
 #include "sim/nic/bring_up.h"
 #include "sim/service/segment_port.h"
+#include "sim/service/udp_port.h"
 #include "transport/abi/cqe.h"
 #include "transport/abi/wqe.h"
 #include "transport/memory/host_memory.h"

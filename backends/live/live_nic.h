@@ -23,12 +23,15 @@
 #include "sim/nic/qp_states.h"
 #include "sim/service/fabric_segment.h"
 #include "sim/service/nic_service.h"
-#include "sim/service/udp_port.h"
 #include "transport/device_access.h"
 #include "transport/memory.h"
 #include "transport/nic.h"
 
 namespace ringpost {
+
+namespace sim::service {
+class UdpPort;
+}
 
 struct LiveNicOptions {
   std::string device = "live0";

@@ -13,6 +13,7 @@
 #include "tools/ringpost/error_line.h"
 #include "tools/ringpost/exec_command.h"
 #include "tools/ringpost/exit_status.h"
+#include "tools/ringpost/huge_heap.h"
 #include "tools/ringpost/quickstart_command.h"
 #include "tools/ringpost/reproduce_command.h"
 #include "tools/ringpost/run_command.h"
@@ -189,4 +190,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace ringpost::tools
 
-int main(int argc, char** argv) { return ringpost::tools::Main(argc, argv); }
+int main(int argc, char** argv) {
+  ringpost::tools::UseHugePagesForHeap();
+  return ringpost::tools::Main(argc, argv);
+}

@@ -1,11 +1,10 @@
 // fabric_fixture.h: a fabric with a name of its own, of which nothing may be left in the end.
 #pragma once
 
-#include <unistd.h>
-
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <memory>
+#include <random>
 #include <string>
 
 #include "sim/service/fabric_segment.h"
@@ -24,8 +23,10 @@ inline sim::service::DeviceInfo RoceDevice(uint8_t number) {
 }
 
 struct NamedFabric {
+  // Not by process id: in a namespace of few processes the next run has the same one, and would
+  // meet what a killed run has left.
   sim::service::FabricSpec spec{
-      .name = "test." + std::to_string(getpid()) + "." +
+      .name = "test." + std::to_string(std::random_device()()) + "." +
               boost::unit_test::framework::current_test_case().p_name.get().substr(0, 60),
       .ring_cells = 256};
   const std::string path = sim::service::FabricSegment::PathOf(spec.name);
