@@ -13,6 +13,7 @@
 #include "tools/ringpost/output_file.h"
 #include "tools/ringpost/progress.h"
 #include "tools/ringpost/version.h"
+#include "workloads/gpu.h"
 
 namespace ringpost::tools {
 namespace {
