@@ -357,6 +357,7 @@ Found CheckLive(const Config& config) {
 std::optional<Conflict> FindConflict(const Config& config) {
   // First what a workload can take at all: the rest would advise what it does not take.
   if (Found found = CheckCaller(config)) return found;
+  if (Found found = CheckLatency(config)) return found;
   if (Found found = CheckOrdering(config.transport, config.workload)) return found;
   if (Found found = CheckPublication(config.transport, config.workload)) return found;
   if (Found found = CheckThreads(config.transport, config.workload)) return found;
@@ -367,7 +368,6 @@ std::optional<Conflict> FindConflict(const Config& config) {
   if (Found found = CheckFaults(config)) return found;
   if (Found found = CheckKernels(config)) return found;
   if (Found found = CheckRealTime(config)) return found;
-  if (Found found = CheckLatency(config)) return found;
   if (Found found = CheckMlx5(config)) return found;
   return CheckLive(config);
 }

@@ -104,6 +104,24 @@ class Mistakes(unittest.TestCase):
                                   (("compare", "a"), "see ringpost compare --help")):
             self.assertTrue(self.one_line(2, *arguments).endswith("; " + remedy), arguments)
 
+    def test_an_empty_text_is_no_value_of_any_option(self):
+        path = self.write("seed: 1\n")
+        commands = {
+            ("run", path): ("--set", "--backend", "--seed", "--json", "--trace", "--pcap",
+                            "--rendezvous"),
+            ("config", path): ("--set",),
+            ("reproduce",): ("--figures", "--only", "--json"),
+            ("doctor",): ("--backend", "--root"),
+            ("exec",): ("--config", "--set"),
+            ("sweep", path): ("--out",)}
+        for command, options in commands.items():
+            for option in options:
+                for words in ((option, ""), (option + "=",)):
+                    said = self.one_line(2, *command, *words)
+                    self.assertTrue(said.startswith(f"ringpost {command[0]}: {option}: "), said)
+        for command in (("run", ""), ("config", ""), ("compare", "", path), ("sweep", "")):
+            self.assertIn(": ", self.one_line(2, *command))
+
     def test_a_value_that_is_null_names_its_key(self):
         path = self.write("seed: 1\n")
         for value in ("null", "~", ""):

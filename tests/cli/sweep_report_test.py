@@ -66,6 +66,37 @@ class WithoutGnuplot(ReportCase):
             self.assertTrue(os.path.exists(self.path("out", "report.html")))
 
 
+class OldReport(ReportCase):
+    def test_none_of_it_stays_beside_new_results_and_nothing_else_goes(self):
+        os.mkdir(self.path("empty"))
+        os.mkdir(self.path("out"))
+        for name in ("report.html", "old_metric.svg", "my_own.svg"):
+            self.write(os.path.join("out", name), "old")
+        self.write("out/plots.gp",
+                   "# old\nset output 'old_metric.svg'\nset output '../sweep.yaml'\n")
+        self.sweep("out", "--force", PATH=self.path("empty"))
+        self.assertEqual(sorted(os.listdir(self.path("out"))),
+                         ["my_own.svg", "plots.gp", "points.jsonl", "results.csv"])
+        self.assertFalse(self.read("out", "plots.gp").startswith("# old"))
+        self.assertTrue(os.path.exists(self.path("sweep.yaml")))
+
+
+class GnuplotThatFails(ReportCase):
+    def test_it_is_one_line_and_the_table_stays(self):
+        os.mkdir(self.path("bin"))
+        for words in ("exit 3", "kill -SEGV $$"):
+            with open(self.path("bin", "gnuplot"), "w", encoding="utf-8") as file:
+                file.write(f"#!/bin/sh\necho noise >&2\n{words}\n")
+            os.chmod(self.path("bin", "gnuplot"), 0o755)
+            run = ringpost("sweep", self.write("sweep.yaml", SWEEP), "--out", self.path("out"),
+                           "--force", PATH=self.path("bin"))
+            self.assertEqual(run.returncode, 1)
+            self.assertRegex(run.stderr,
+                             r"\A[^\n]*results\.csv is complete; gnuplot failed[^\n]*\n\Z")
+            self.assertEqual(len(rows_of(self.path("out"))), 24)
+            self.assertFalse(os.path.exists(self.path("out", "report.html")))
+
+
 @unittest.skipUnless(DRAWS, "gnuplot is not installed: apt-get install gnuplot-nox")
 class Pictures(ReportCase):
     def test_each_metric_has_a_picture_and_each_curve_its_own_points(self):
@@ -122,6 +153,26 @@ class Pictures(ReportCase):
         published = re.findall(r"(?m)^(\S+) (\S+) \"published: ", self.read("out", "plots.gp"))
         # Table 5 of the publication has these two, and a rate for each QP is no rate.
         self.assertEqual(sorted(set(published)), [("1", "4.7"), ("32", "133")])
+        # In the name and in the colour of the curve that they belong to.
+        hovers = re.findall(r"\"published: [^\"]*", self.read("out", "plots.gp"))
+        self.assertTrue(all("\\nbatch 16\\n" in hover for hover in hovers), hovers)
+        colours = re.findall(r"(?m)lc rgb '(#\w+)' title '(published, |)batch 16'",
+                             self.read("out", "plots.gp"))
+        self.assertEqual(len({colour for colour, _ in colours}), 1)
+        self.assertEqual({name for _, name in colours}, {"", "published, "})
+        self.assertIn("Published at transport.qps_per_peer 1, batch 16: 4.7 M msg/s",
+                      self.read("out", "report.html"))
+
+    def test_a_curve_is_named_so_that_no_other_key_could_be_meant(self):
+        self.sweep("out", text="experiment: EXPERIMENT\n"
+                               "set: {transport.ordering: system_fence}\naxes:\n"
+                               "  transport.placement: [gpu, host]\n"
+                               "  workload.placement: [gpu, host]\n"
+                               "  workload.payload: [8 B, 16 B]\n"
+                               "plot: {x: workload.payload}\n")
+        names = re.findall(r"(?m)^.*lw 1.5 .* title '(.*?)'", self.read("out", "plots.gp"))
+        self.assertEqual(names[:4], [f"transport.placement {queues}, workload.placement {payload}"
+                                     for queues in ("gpu", "host") for payload in ("gpu", "host")])
 
     def test_points_that_failed_are_left_out_and_counted(self):
         run = ringpost("sweep", self.write("sweep.yaml", "experiment: EXPERIMENT\naxes:\n"
@@ -144,6 +195,19 @@ class Pictures(ReportCase):
                                f'"{self.path("it")}\'s <b>.yaml"]}}\n')
         ElementTree.fromstring(self.read("out", "message_rate.svg"))
         self.assertNotIn("<b>", self.read("out", "report.html"))
+
+    def test_text_that_means_something_to_gnuplot_is_shown_as_it_is(self):
+        name = "5 % %d %s#x @y $z {w}_^~ é"
+        shutil.copy(os.path.join(ROOT, "configs/platforms/p_ib.yaml"), self.path(name + ".yaml"))
+        axes = ("axes:\n  platform: [p_ib, \"" + self.path(name + ".yaml") + "\"]\n"
+                "  transport.batch: [2, 4, 8]\n")
+        for x in ("platform", "transport.batch"):
+            self.sweep("out", "--force", text="experiment: EXPERIMENT\n" + axes +
+                       f"plot: {{x: {x}}}\n")
+            texts = [text.strip() for element in
+                     ElementTree.fromstring(self.read("out", "message_rate.svg")).iter()
+                     if element.tag.endswith("text") for text in ["".join(element.itertext())]]
+            self.assertTrue(any(text.endswith(name + ".yaml") for text in texts), texts)
 
 
 @unittest.skipUnless(DRAWS and browser.PROGRAM,

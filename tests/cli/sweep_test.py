@@ -1,64 +1,19 @@
 """A sweep: a row for each point, in one order, whatever runs it and however often it is killed."""
 
-import fcntl
 import json
 import os
 import pty
 import random
 import signal
 import subprocess
-import tempfile
 import time
-import unittest
 
 from tests import case_report
 from tests.cli.program import PROGRAM, ROOT, ringpost
-from tests.cli.table import rows_of
+from tests.cli.sweep_case import EXPERIMENT, HANG_S, SWEEP, SweepCase, lines_of
 
-EXPERIMENT = "workload: {kind: put_latency, operations: 20, warm_up: 2}\n"
-SWEEP = """experiment: EXPERIMENT
-axes:
-  transport.ordering: [gpu_fence, system_fence]
-  workload.payload: [8 B, 64 B, 2 KiB]
-seeds: [3, 4]
-"""
 COLUMNS = ["index", "transport.ordering", "workload.payload", "seed", "backend", "source",
            "config_hash", "limited_by", "violations", "error"]
-HANG_S = 30  # what only a hang takes
-
-
-def lines_of(path):
-    with open(path, encoding="utf-8") as file:
-        return file.read().splitlines()
-
-
-class SweepCase(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.experiment = self.write("experiment.yaml", EXPERIMENT)
-
-    def path(self, *names):
-        return os.path.join(self.folder, *names)
-
-    def write(self, name, text):
-        with open(self.path(name), "w", encoding="utf-8") as file:
-            file.write(text.replace("EXPERIMENT", self.path("experiment.yaml")))
-        return self.path(name)
-
-    def sweep(self, out, *arguments, text=SWEEP, status=0, **variables):
-        run = ringpost("sweep", self.write("sweep.yaml", text), "--out", self.path(out), *arguments,
-                       **variables)
-        self.assertEqual(run.returncode, status, run.stderr)
-        return run
-
-    def bytes_of(self, out, name="results.csv"):
-        with open(self.path(out, name), "rb") as file:
-            return file.read()
-
-    def rows(self, out):
-        return rows_of(self.path(out))
 
 
 class Table(SweepCase):
@@ -131,9 +86,34 @@ class Table(SweepCase):
         os.close(theirs)
         self.assertEqual(run.returncode, 0)
         shown = os.read(ours, 65536).decode()
+        self.assertRegex(shown, r"\Achecking 0/12 points|\A\r\x1b\[Kchecking 1/12 points")
         for done in range(1, 13):
             self.assertRegex(shown, rf"K{done}/12 points, about \d+ s left")
         self.assertTrue(shown.endswith("\r\x1b[K"))
+
+    def test_what_no_terminal_shows_says_at_once_how_many_points_are_checked(self):
+        values = ", ".join(str(n) for n in range(1, 2001))
+        # The last value is none, so that no point runs.
+        text = f"experiment: EXPERIMENT\naxes:\n  workload.operations: [{values}, none]\n"
+        run = ringpost("sweep", self.write("sweep.yaml", text), "--out", self.path("out"))
+        self.assertEqual(run.returncode, 2)
+        self.assertTrue(run.stderr.startswith("ringpost sweep: checking 0/2001 points\n"),
+                        run.stderr)
+
+    def test_each_row_says_whether_it_is_simulated_or_measured(self):
+        self.sweep("out", text="experiment: EXPERIMENT\naxes: {backend: [sim, live]}\n")
+        lines = lines_of(self.path("out", "results.csv"))
+        self.assertIn(" | simulated and measured | ", lines[0])
+        self.assertEqual(lines[2].split(",")[:5],
+                         ["index", "backend", "seed", "source", "config_hash"])
+        self.assertEqual([(row["backend"], row["source"]) for row in self.rows("out")],
+                         [("sim", "simulated"), ("live", "measured")])
+
+    def test_a_row_that_failed_says_it_too(self):
+        self.sweep("out", text="experiment: EXPERIMENT\nset: {mlx5.devices: [there_is_none]}\n"
+                               "axes: {backend: [mlx5, sim]}\n", status=1)
+        self.assertEqual([(row["source"], row["error"] == "") for row in self.rows("out")],
+                         [("measured", False), ("simulated", True)])
 
     def test_the_environment_sets_what_the_file_does_not(self):
         self.sweep("out", RINGPOST_SET="workload.operations=30 workload.payload=1 KiB")
@@ -253,96 +233,6 @@ class Resume(SweepCase):
                 file.write(b"half")
         self.sweep("out", "--resume")
         self.assertEqual([name for name in os.listdir(self.path("out")) if "partial" in name], [])
-
-
-class Mistakes(SweepCase):
-    def refused(self, place, key, remedy, *arguments, text=SWEEP, out="out"):
-        """`place` and `remedy` are regular expressions."""
-        before = {}
-        if os.path.isdir(self.path(out)):
-            before = {name: self.bytes_of(out, name) for name in os.listdir(self.path(out))}
-        run = ringpost("sweep", self.write("sweep.yaml", text), "--out", self.path(out), *arguments)
-        self.assertEqual((run.returncode, run.stdout), (2, ""), run.stderr)
-        self.assertRegex(run.stderr, rf"\A[^\n]*{place}: {key}: [^;\n]+; [^\n]*{remedy}[^\n]*\n\Z")
-        if os.path.isdir(self.path(out)):
-            self.assertEqual(before, {name: self.bytes_of(out, name)
-                                      for name in os.listdir(self.path(out))})
-
-    def test_results_that_are_there_are_neither_mixed_nor_replaced_unasked(self):
-        self.sweep("out")
-        self.refused(r"command line:1:1", "--out", "--resume .*--force")
-        other = SWEEP.replace("8 B", "16 B")
-        self.refused(r"command line:1:1", "--out", "--force", "--resume", text=other)
-        os.remove(self.path("out", "points.jsonl"))
-        self.refused(r"command line:1:1", "--out", "--force", "--resume")
-        self.refused(r"command line:1:1", "--resume", "one of the two", "--resume", "--force")
-        self.sweep("out", "--force", text=other)
-        self.assertEqual(self.rows("out")[0]["workload.payload"], "16 B")
-
-    def test_another_experiment_under_the_same_name_is_another_sweep(self):
-        self.sweep("out")
-        self.write("experiment.yaml", EXPERIMENT.replace("20", "21"))
-        self.refused(r"command line:1:1", "--out", "--force", "--resume")
-
-    def test_an_axis_that_is_no_key_is_named_with_its_place(self):
-        text = SWEEP.replace("workload.payload", "workload.paylod")
-        self.refused(r"sweep\.yaml:4:3", r"workload\.paylod", "payload", text=text)
-
-    def test_a_value_of_the_wrong_type_is_named_with_its_place(self):
-        self.refused(r"sweep\.yaml:4:27", r"workload\.payload", "B, KiB", text=SWEEP.replace(
-            "64 B", "64"))
-        self.refused(r"sweep\.yaml:3:24", r"transport\.ordering", "gpu_fence", text=SWEEP.replace(
-            "gpu_fence", "1"))
-        self.refused(r"sweep\.yaml:5:9", "seed", "whole number", text=SWEEP.replace("3,", "three,"))
-
-    def test_settings_that_conflict_at_one_point_are_refused_before_any_runs(self):
-        text = "experiment: EXPERIMENT\naxes:\n  workload.threads: [1, 2]\n"
-        self.refused(r"sweep\.yaml:3:25", r"workload\.threads", "at least 2", text=text)
-        self.assertFalse(os.path.exists(self.path("out")))
-
-    def test_the_sweeps_of_this_repository_are_free_of_mistakes(self):
-        names = os.listdir(os.path.join(ROOT, "configs/sweeps"))
-        self.assertGreater(len(names), 0)
-        for name in names:
-            # All points are checked before the folder is.
-            run = ringpost("sweep", os.path.join(ROOT, "configs/sweeps", name), "--out",
-                           "/proc/nowhere")
-            self.assertRegex(run.stderr, r"\Acommand line:1:1: --out: [^\n]+\n\Z")
-
-    def test_ten_million_points_are_refused_at_once(self):
-        values = ", ".join(str(n) for n in range(1, 217))
-        text = (f"experiment: EXPERIMENT\naxes:\n  workload.operations: [{values}]\n"
-                f"  workload.warm_up: [{values}]\n  nic.run_length: [{values}]\n")
-        self.refused(r"sweep\.yaml:3:3", "axes", "fewer values", text=text)
-
-    def test_files_that_are_no_sweeps_are_refused_in_one_line(self):
-        for text, place, key in (
-                ("axes: {seed: [1]}\n", "1:8", "seed"),
-                ("axes: {workload.payload: []}\n", "1:26", r"workload\.payload"),
-                ("axes: {workload.payload: 8 B}\n", "1:26", r"workload\.payload"),
-                ("axes: {workload.payload: [8 B, 8 B]}\n", "1:32", r"workload\.payload"),
-                ("experiment: EXPERIMENT\n", "1:1", "axes"),
-                ("axes: {workload.payload: [8 B]}\n", "1:1", "experiment"),
-                ("experiment: nowhere\naxes: {workload.payload: [8 B]}\n", "1:1", "file"),
-                ("experimnt: EXPERIMENT\n", "1:1", "experimnt"),
-                ("experiment: EXPERIMENT\nset: {workload.payload: 8 B}\n"
-                 "axes: {workload.payload: [8 B]}\n", "2:7", r"workload\.payload"),
-                ("experiment: EXPERIMENT\naxes: {workload.payload: [8 B]}\nplot: {x: seed}\n",
-                 "3:11", r"plot\.x")):
-            self.refused(place, key, ".", text=text)
-
-    def test_folders_that_cannot_be_written_to_are_refused(self):
-        self.write("file", "")
-        self.refused(r"command line:1:1", "--out", "another", out="file")
-        self.refused(r"command line:1:1", "--out", "elsewhere", out="/proc/nowhere")
-        self.refused(r"command line:1:1", "--jobs", "1 to", "--jobs", "0")
-
-    def test_two_sweeps_do_not_write_to_one_folder(self):
-        os.mkdir(self.path("out"))
-        folder = os.open(self.path("out"), os.O_RDONLY)
-        self.addCleanup(os.close, folder)
-        fcntl.flock(folder, fcntl.LOCK_EX)
-        self.refused(r"command line:1:1", "--out", "another folder")
 
 
 class Output(SweepCase):

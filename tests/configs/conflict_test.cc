@@ -68,6 +68,17 @@ BOOST_AUTO_TEST_CASE(KernelsDoWhatAGpuCan) {
       ErrorOf("backend: live\n" + many).starts_with(":3:41: workload.threads: 2048 threads"));
 }
 
+// Else the first advice is how several threads would share a queue, which this kind does not take.
+BOOST_AUTO_TEST_CASE(ThreadsOfALatencyAreRefusedBeforeTheirQueuesAreLookedAt) {
+  for (const std::string transport :
+       {"publication: per_thread, batch: 4", "publication: ordered_handoff, qps_per_peer: 1",
+        "publication: cooperative", "ordering: none"}) {
+    const std::string error = ErrorOf(
+        "transport: {" + transport + "}\nworkload: {kind: put_latency, threads: 64, sms_count: 3}");
+    BOOST_TEST(error.starts_with(":2:40: workload.threads: put_latency is one thread"), error);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(ALatencyIsThatOfOneThreadOnEveryBackend) {
   const std::string two = "transport: {qps_per_peer: 2}\nworkload: {kind: ";
   const std::string end = ", threads: 2}";
@@ -173,7 +184,7 @@ BOOST_AUTO_TEST_CASE(BlueFlameIsForThreadsOfACpu) {
 }
 
 BOOST_AUTO_TEST_CASE(ThreadsThatOwnTheirQpDoNotShareIt) {
-  BOOST_TEST(ErrorOf("workload: {threads: 32, threads_per_qp: 32}") ==
+  BOOST_TEST(ErrorOf("workload: {threads: 32, threads_per_qp: 32, kind: message_rate}") ==
              ":1:41: workload.threads_per_qp: per_thread and batched give each thread its own QP; "
              "use 1, or publication ordered_handoff, locked, cooperative or last_writer");
 }
@@ -192,19 +203,20 @@ BOOST_AUTO_TEST_CASE(ABatchFitsTheQueue) {
 
 BOOST_AUTO_TEST_CASE(CooperativeNeedsWholeWarps) {
   BOOST_TEST(ErrorOf("transport: {publication: cooperative}\n"
-                     "workload: {threads: 48, threads_per_qp: 48}") ==
+                     "workload: {threads: 48, threads_per_qp: 48, kind: message_rate}") ==
              ":1:26: transport.publication: cooperative needs whole warps on each QP; "
              "use a multiple of 32 for workload.threads_per_qp");
 }
 
 BOOST_AUTO_TEST_CASE(EachThreadHasAQp) {
-  BOOST_TEST(ErrorOf("transport: {qps_per_peer: 4}\nworkload: {threads: 16}") ==
+  BOOST_TEST(ErrorOf("transport: {qps_per_peer: 4}\nworkload: {threads: 16, kind: message_rate}") ==
              ":1:27: transport.qps_per_peer: 16 threads at 1 per QP need 16 QPs, and there are 4; "
              "use at least 16");
 }
 
 BOOST_AUTO_TEST_CASE(ThreadsSpreadEvenlyOverSms) {
-  BOOST_TEST(ErrorOf("transport: {qps_per_peer: 16}\nworkload: {threads: 16, sms_count: 3}") ==
+  BOOST_TEST(ErrorOf("transport: {qps_per_peer: 16}\n"
+                     "workload: {threads: 16, sms_count: 3, kind: message_rate}") ==
              ":2:36: workload.sms_count: 16 threads do not spread evenly over 3 SMs; "
              "use a divisor of workload.threads");
 }

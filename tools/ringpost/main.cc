@@ -116,6 +116,17 @@ void AddSweep(CLI::App& app, SweepArguments& sweep) {
   command->add_flag("--force", sweep.force, "Replace the results in the folder");
 }
 
+// To a command an empty text is an option that was not given, and `--json "$FILE"` would be silent.
+void RefuseEmpty(CLI::App& app) {
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    for (CLI::Option* option : command->get_options()) {
+      if (option->get_items_expected_min() == 0) continue;  // a flag, or may be one
+      option->check(
+          [](const std::string& text) { return text.empty() ? "is empty; give a value" : ""; });
+    }
+  }
+}
+
 // The program's words, which follow "--", are not for our parser. Returns how many words are.
 int TakeProgram(int argc, char** argv, ExecArguments& exec) {
   if (argc < 2 || argv[1] != std::string("exec")) return argc;
@@ -164,6 +175,7 @@ int Main(int argc, char** argv) {
   AddDoctor(app, arguments.doctor);
   AddExec(app, arguments.exec);
   AddSweep(app, arguments.sweep);
+  RefuseEmpty(app);
   try {
     app.parse(TakeProgram(argc, argv, arguments.exec), argv);
   } catch (const CLI::ParseError& error) {

@@ -25,9 +25,17 @@ constexpr std::array<const char*, 8> kColours = {"#0072b2", "#d55e00", "#009e73"
 // Within quotes of gnuplot, SVG and its script.
 std::string Plain(std::string text) {
   for (char& c : text) {
-    if (std::strchr("\"'\\<>&`\n", c) != nullptr) c = ' ';
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < ' ' || byte == 0x7f || std::strchr("\"'\\<>&`", c) != nullptr) c = ' ';
   }
   return text;
+}
+
+// The name of a tic, which gnuplot takes for a format of its number.
+std::string TicText(const std::string& text) {
+  std::string escaped;
+  for (const char c : Plain(text)) escaped += c == '%' ? "%%" : std::string(1, c);
+  return escaped;
 }
 
 std::string Number(double value) { return fmt::format("{:.6g}", value); }
@@ -43,6 +51,7 @@ std::string HoverText(const Plot& plot, const Series& series, const PlotPoint& p
   std::string text = fmt::format("{}: {}", plot.metric, ValueText(point, plot.unit));
   text += fmt::format("\\n{}: {}", plot.x_key, plot.x_texts[point.x]);
   if (!series.name.empty()) text += "\\n" + series.name;
+  text += "\\n" + point.source;
   if (!point.limited_by.empty()) text += "\\nlimited by: " + point.limited_by;
   for (const Measure& rate : point.hit_rates) {
     text += fmt::format("\\n{}: {} %", rate.name, Number(std::strtod(rate.value.c_str(), nullptr)));
@@ -61,6 +70,35 @@ std::string PlainLines(const std::string& text) {
   return plain;
 }
 
+// The curves that have published values, in the order of these.
+std::vector<std::string> PublishedSeries(const Plot& plot) {
+  std::vector<std::string> names;
+  for (const PublishedPoint& point : plot.published) {
+    if (std::find(names.begin(), names.end(), point.series) == names.end()) {
+      names.push_back(point.series);
+    }
+  }
+  return names;
+}
+
+std::string PublishedData(const Plot& plot, size_t number) {
+  std::string data;
+  const std::vector<std::string> names = PublishedSeries(plot);
+  for (size_t i = 0; i < names.size(); ++i) {
+    data += fmt::format("$p{}_{} << EOD\n", number, i);
+    for (const PublishedPoint& point : plot.published) {
+      if (point.series != names[i]) continue;
+      const std::string name = names[i].empty() ? "" : "\\n" + Plain(names[i]);
+      data += fmt::format("{} {} \"published: {} {}\\n{}: {}{}\\n{}\"\n",
+                          Number(plot.x_values[point.x]), Number(point.value), Number(point.value),
+                          Plain(plot.unit), Plain(plot.x_key), Plain(plot.x_texts[point.x]), name,
+                          Plain(point.source));
+    }
+    data += "EOD\n";
+  }
+  return data;
+}
+
 std::string DataOf(const Plot& plot, size_t number) {
   std::string data;
   for (size_t i = 0; i < plot.series.size(); ++i) {
@@ -72,24 +110,18 @@ std::string DataOf(const Plot& plot, size_t number) {
     }
     data += "EOD\n";
   }
-  if (plot.published.empty()) return data;
-  data += fmt::format("$p{} << EOD\n", number);
-  for (const PublishedPoint& point : plot.published) {
-    data +=
-        fmt::format("{} {} \"published: {} {}\\n{}: {}\\n{}\"\n", Number(plot.x_values[point.x]),
-                    Number(point.value), Number(point.value), Plain(plot.unit), Plain(plot.x_key),
-                    Plain(plot.x_texts[point.x]), Plain(point.source));
-  }
-  return data + "EOD\n";
+  return data + PublishedData(plot, number);
 }
 
-// A value at each point, where there is room for that.
+// A value at each point, where there is room for that; of many words some.
 std::string Tics(const Plot& plot) {
   constexpr size_t kMostTics = 16;
   if (plot.x_scale != Scale::kWords && plot.x_texts.size() > kMostTics) return "set xtics auto\n";
+  constexpr size_t kMostWords = 64;
+  const size_t step = (plot.x_texts.size() + kMostWords - 1) / kMostWords;
   std::string tics;
-  for (size_t i = 0; i < plot.x_texts.size(); ++i) {
-    tics += fmt::format("{}'{}' {}", i > 0 ? ", " : "", Plain(plot.x_texts[i]),
+  for (size_t i = 0; i < plot.x_texts.size(); i += step) {
+    tics += fmt::format("{}'{}' {}", i > 0 ? ", " : "", TicText(plot.x_texts[i]),
                         Number(plot.x_values[i]));
   }
   const bool long_words = plot.x_scale == Scale::kWords && plot.x_texts.size() > 4;
@@ -114,6 +146,23 @@ std::string AxesOf(const Plot& plot) {
   return text + Tics(plot);
 }
 
+// In the colour of their curve.
+std::string PublishedCurves(const Plot& plot, size_t number) {
+  std::string curves;
+  const std::vector<std::string> names = PublishedSeries(plot);
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto its = std::find_if(plot.series.begin(), plot.series.end(),
+                                  [&](const Series& series) { return series.name == names[i]; });
+    const auto colour = static_cast<size_t>(its - plot.series.begin()) % kColours.size();
+    const std::string title = names[i].empty() ? "published" : "published, " + Plain(names[i]);
+    curves += fmt::format(
+        ", \\\n  $p{0}_{1} using 1:2 with points pt 4 ps 1.1 lw 2 lc rgb '{2}' title '{3}', \\\n  "
+        "$p{0}_{1} using 1:2:3 with labels hypertext point pt 4 ps 1.1 lc rgb '{2}' notitle",
+        number, i, kColours[colour], title);
+  }
+  return curves;
+}
+
 std::string CurvesOf(const Plot& plot, size_t number) {
   std::string curves;
   for (size_t i = 0; i < plot.series.size(); ++i) {
@@ -127,13 +176,7 @@ std::string CurvesOf(const Plot& plot, size_t number) {
         ", \\\n  {} using 1:2:5 with labels hypertext point pt 7 ps 0.6 lc rgb '{}' notitle", data,
         colour);
   }
-  if (!plot.published.empty()) {
-    curves += fmt::format(
-        ", \\\n  $p{0} using 1:2 with points pt 4 ps 1.1 lw 2 lc rgb 'black' title 'published'"
-        ", \\\n  $p{0} using 1:2:3 with labels hypertext point pt 4 ps 1.1 lc rgb 'black' notitle",
-        number);
-  }
-  return curves + "\n";
+  return curves + PublishedCurves(plot, number) + "\n";
 }
 
 }  // namespace
@@ -143,6 +186,17 @@ std::string SvgName(const Plot& plot) {
   std::replace_if(
       name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0 && c != '_'; }, '_');
   return name + ".svg";
+}
+
+std::vector<std::string> PicturesOf(const std::string& script) {
+  std::vector<std::string> names;
+  const std::string command = "\nset output '";
+  for (size_t at = script.find(command); at != std::string::npos; at = script.find(command, at)) {
+    at += command.size();
+    const std::string name = script.substr(at, script.find('\'', at) - at);
+    if (name.ends_with(".svg") && name.find('/') == std::string::npos) names.push_back(name);
+  }
+  return names;
 }
 
 std::string GnuplotScript(const std::vector<Plot>& plots, const std::string& identity) {
@@ -164,7 +218,7 @@ std::string GnuplotScript(const std::vector<Plot>& plots, const std::string& ide
   return script;
 }
 
-std::string RunGnuplot(const std::string& folder) {
+Drawn RunGnuplot(const std::string& folder) {
   constexpr char kNotThere[] =
       "gnuplot is not installed, so there are no plots; with gnuplot-nox, --resume draws them";
   // Without the user's own settings, and with the same locale everywhere.
@@ -184,14 +238,17 @@ std::string RunGnuplot(const std::string& folder) {
   pid_t child = 0;
   const int error = posix_spawnp(&child, program, &actions, nullptr, argv, variables.data());
   posix_spawn_file_actions_destroy(&actions);
-  if (error == ENOENT) return kNotThere;
-  if (error != 0) return fmt::format("gnuplot does not start: {}", std::strerror(error));
+  if (error == ENOENT) return {Drawing::kNone, kNotThere};
+  if (error != 0) {
+    return {Drawing::kFailed, fmt::format("gnuplot does not start: {}", std::strerror(error))};
+  }
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return kNotThere;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return "";
-  return fmt::format("gnuplot failed; run gnuplot {} in {} to see how", kScript, folder);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return {Drawing::kNone, kNotThere};
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  return {Drawing::kFailed,
+          fmt::format("gnuplot failed; run gnuplot {} in {} to see how", kScript, folder)};
 }
 
 }  // namespace ringpost::tools

@@ -1,6 +1,7 @@
 // gnuplot.h: plots as SVG, drawn by the gnuplot of this machine.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,18 @@ std::string SvgName(const Plot& plot);
 // What gnuplot is to do, in the folder of the files. `identity` stands in each picture.
 std::string GnuplotScript(const std::vector<Plot>& plots, const std::string& identity);
 
-// Runs gnuplot with FOLDER/plots.gp. Empty, or why there are no pictures.
-std::string RunGnuplot(const std::string& folder);
+// The names of the files that such a script makes.
+std::vector<std::string> PicturesOf(const std::string& script);
+
+// kNone: what draws is not installed, or there is nothing to draw.
+enum class Drawing : uint8_t { kDone, kNone, kFailed };
+
+struct Drawn {
+  Drawing drawing = Drawing::kDone;
+  std::string why;  // there are no pictures
+};
+
+// Runs gnuplot with FOLDER/plots.gp.
+Drawn RunGnuplot(const std::string& folder);
 
 }  // namespace ringpost::tools

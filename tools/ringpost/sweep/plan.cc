@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
-#include "configs/schema/config_error.h"
+#include "configs/schema/config_hash.h"
 #include "configs/schema/yaml_file.h"
 #include "tools/ringpost/experiment.h"
 
@@ -184,7 +185,8 @@ class PlanReader {
       } else if (item.key == "metrics") {
         for (const YAML::Node& metric : ListOf(item)) {
           plan_.metrics.push_back(
-              config::ScalarOf(yaml_, metric, "plot.metrics", "name metrics of the run"));
+              {config::ScalarOf(yaml_, metric, "plot.metrics", "name metrics of the run"),
+               yaml_.At(metric)});
         }
       } else {
         Fail(item.key_node, "plot." + item.key, {"there is no such key", "use x or metrics"});
@@ -222,6 +224,21 @@ void CheckSet(const Plan& plan) {
   }
 }
 
+// Names the first value of `second` that is another text than that of `first`.
+[[noreturn]] void RefuseSame(const Plan& plan, uint64_t first, uint64_t second) {
+  const std::vector<Assignment> a = plan.SettingsOf(first), b = plan.SettingsOf(second);
+  const Assignment whole{"points", "", {plan.file, 1, 1}, {plan.file, 1, 1}};
+  const Assignment* named = b.size() > plan.set.size() ? &b[plan.set.size()] : &whole;
+  std::string wrong = fmt::format("points {} and {} are the same run", first, second);
+  for (size_t i = plan.set.size(); i < std::min(a.size(), b.size()); ++i) {
+    if (a[i].key != b[i].key || a[i].value == b[i].value) continue;
+    named = &b[i];
+    wrong = fmt::format("{} is the same as {}", b[i].value, a[i].value);
+    break;
+  }
+  throw ConfigError(named->value_position, named->key, {wrong, "remove one of the two"});
+}
+
 }  // namespace
 
 uint64_t Plan::PointsCount() const {
@@ -252,13 +269,30 @@ Plan ReadPlan(const std::string& path) {
   return plan;
 }
 
-std::vector<SweepPoint> CheckPoints(const Plan& plan) {
+uint64_t ShapeOf(const config::Effective& effective) {
+  std::string shape;
+  for (const config::EffectiveEntry& entry : effective) {
+    const bool matters = entry.key != "seed" && entry.key != "workload.operations" &&
+                         entry.key != "workload.warm_up";
+    if (matters) shape += entry.key + "=" + entry.value + "\n";
+  }
+  return config::HashOf(shape);
+}
+
+std::vector<SweepPoint> CheckPoints(const Plan& plan, const Checked& checked) {
   std::vector<SweepPoint> points;
+  std::unordered_map<std::string, uint64_t> by_hash;
   Platforms platforms;
   for (uint64_t index = 0; index < plan.PointsCount(); ++index) {
     const Experiment experiment =
         LoadExperiment({plan.experiment, plan.SettingsOf(index)}, platforms);
-    SweepPoint point{index, {}, "", "", experiment.hash, experiment.loaded.config.transport.unsafe};
+    SweepPoint point;
+    point.index = index;
+    point.hash = experiment.hash;
+    point.shape = ShapeOf(experiment.loaded.effective);
+    point.unsafe = experiment.loaded.config.transport.unsafe;
+    const auto [known, is_new] = by_hash.emplace(point.hash, index);
+    if (!is_new) RefuseSame(plan, known->second, index);
     const auto effective = [&experiment](const std::string& key) {
       for (const config::EffectiveEntry& entry : experiment.loaded.effective) {
         if (entry.key == key) return entry.value;
@@ -268,7 +302,9 @@ std::vector<SweepPoint> CheckPoints(const Plan& plan) {
     for (const std::string& key : plan.keys) point.values.push_back(effective(key));
     point.seed = effective("seed");
     point.backend = effective("backend");
+    point.platform = effective("platform");
     points.push_back(std::move(point));
+    if (checked) checked(index + 1);
   }
   return points;
 }

@@ -14,16 +14,25 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "configs/schema/config.h"
+#include "configs/schema/config_error.h"
 #include "configs/schema/loader.h"
 
 namespace ringpost::tools {
 
 // A sweep of more points is refused: each is checked before the first one runs.
 constexpr uint64_t kMostPoints = 50'000;
+
+// A metric that the file asks a plot of. Whether there is one of that name, runs tell.
+struct PlotMetric {
+  std::string name;
+  config::Position position;
+};
 
 struct Plan {
   std::string file;
@@ -34,7 +43,7 @@ struct Plan {
   std::vector<std::vector<std::vector<config::Assignment>>> axes;
   std::vector<config::Assignment> seeds;  // empty: the experiment's own
   std::string x;                          // of the plots; empty: not said
-  std::vector<std::string> metrics;       // of the plots; empty: all
+  std::vector<PlotMetric> metrics;        // of the plots; empty: all
 
   uint64_t PointsCount() const;
   // In the order of precedence, `set` first.
@@ -50,11 +59,20 @@ struct SweepPoint {
   std::vector<std::string> values;  // of the keys of the plan
   std::string seed;
   std::string backend;
+  std::string platform;
   std::string hash;
+  uint64_t shape = 0;   // ShapeOf() its configuration
   bool unsafe = false;  // asked for violations
 };
 
-// Checks each point as `run` would. Throws config::ConfigError.
-std::vector<SweepPoint> CheckPoints(const Plan& plan);
+// Told how many points have been checked, after each.
+using Checked = std::function<void(uint64_t)>;
+
+// Checks each point as `run` would. Throws config::ConfigError, also for two points that are the
+// same run, however their values are written.
+std::vector<SweepPoint> CheckPoints(const Plan& plan, const Checked& checked = {});
+
+// A hash over what a configuration is, whatever its seed and however long it runs.
+uint64_t ShapeOf(const config::Effective& effective);
 
 }  // namespace ringpost::tools

@@ -6,8 +6,13 @@
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
+#include "configs/schema/config_error.h"
+#include "configs/schema/schema.h"
+#include "tools/ringpost/sweep/key_name.h"
 #include "tools/ringpost/tolerance.h"
 
 namespace ringpost::tools {
@@ -30,9 +35,10 @@ const Measure* Find(const Row& row, const std::string& metric) {
 // The distinct values of a key in the order of the rows.
 std::vector<std::string> ValuesOf(const std::vector<const Row*>& rows, size_t key) {
   std::vector<std::string> values;
+  std::unordered_set<std::string> seen;
   for (const Row* row : rows) {
     const std::string& value = CellOf(*row, key);
-    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+    if (seen.insert(value).second) values.push_back(value);
   }
   return values;
 }
@@ -69,16 +75,6 @@ std::vector<size_t> SeriesKeys(const Plan& plan, const std::vector<const Row*>& 
   return keys;
 }
 
-std::string SeriesName(const Plan& plan, const Row& row, const std::vector<size_t>& keys) {
-  std::string name;
-  for (const size_t key : keys) {
-    const std::string& path = plan.keys[key];
-    name += fmt::format("{}{} {}", name.empty() ? "" : ", ", path.substr(path.rfind('.') + 1),
-                        CellOf(row, key));
-  }
-  return name;
-}
-
 void SetX(const std::vector<const Row*>& rows, size_t key, Plot& plot) {
   plot.x_texts = ValuesOf(rows, key);
   if (!AreNumbers(plot.x_texts)) {
@@ -107,6 +103,7 @@ PlotPoint PointOf(const std::vector<const Row*>& rows, const std::string& metric
   point.least = values.front();
   point.largest = values.back();
   point.seeds_count = values.size();
+  point.source = rows[0]->source();
   point.limited_by = rows[0]->limited_by();
   point.hash = rows[0]->hash();
   for (const Measure& measure : rows[0]->measures) {
@@ -141,6 +138,16 @@ std::string LabelOf(const Plan& plan, const std::vector<const Row*>& rows, size_
   return label;
 }
 
+template <class Item>
+void KeepSome(std::vector<Item>& items, size_t most) {
+  if (items.size() <= most) return;
+  std::vector<Item> kept;
+  for (size_t i = 0; i < most; ++i) {
+    kept.push_back(std::move(items[i * (items.size() - 1) / (most - 1)]));
+  }
+  items = std::move(kept);
+}
+
 Plot MakePlot(const Plan& plan, const std::vector<const Row*>& rows, const std::string& metric) {
   Plot plot;
   plot.metric = metric;
@@ -149,22 +156,22 @@ Plot MakePlot(const Plan& plan, const std::vector<const Row*>& rows, const std::
   plot.x_key = plan.keys[x];
   plot.x_label = LabelOf(plan, rows, x);
   SetX(rows, x, plot);
-  const std::vector<size_t> keys = SeriesKeys(plan, rows, x);
-  std::vector<std::string> names;
-  std::map<std::pair<std::string, std::string>, std::vector<const Row*>> groups;
+  plot.series_keys = SeriesKeys(plan, rows, x);
+  std::unordered_map<std::string, size_t> places, curves;
+  for (size_t i = 0; i < plot.x_texts.size(); ++i) places.emplace(plot.x_texts[i], i);
+  // By curve, then by x.
+  std::map<std::pair<size_t, size_t>, std::vector<const Row*>> groups;
   for (const Row* row : rows) {
-    const std::string name = SeriesName(plan, *row, keys);
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    groups[{name, CellOf(*row, x)}].push_back(row);
+    const std::string name = SeriesName(plan, plot, *row);
+    const size_t curve = curves.emplace(name, curves.size()).first->second;
+    if (curve == plot.series.size()) plot.series.push_back({.name = name, .points = {}});
+    groups[{curve, places.at(CellOf(*row, x))}].push_back(row);
   }
-  for (const std::string& name : names) {
-    Series series{name, {}};
-    for (size_t i = 0; i < plot.x_texts.size(); ++i) {
-      const auto group = groups.find({name, plot.x_texts[i]});
-      if (group != groups.end()) series.points.push_back(PointOf(group->second, metric, i));
-    }
-    plot.series.push_back(std::move(series));
+  for (const auto& [place, group] : groups) {
+    plot.series[place.first].points.push_back(PointOf(group, metric, place.second));
   }
+  plot.curves_count = plot.series.size();
+  plot.points_count = groups.size();
   SetY(plot);
   return plot;
 }
@@ -182,14 +189,35 @@ bool IsGeometric(const std::vector<double>& values) {
   return values.back() / values.front() >= 4 && largest >= 2 * least;
 }
 
+std::string SeriesName(const Plan& plan, const Plot& plot, const Row& row) {
+  std::string name;
+  for (const size_t key : plot.series_keys) {
+    name += fmt::format("{}{} {}", name.empty() ? "" : ", ", ShortName(plan.keys[key]),
+                        CellOf(row, key));
+  }
+  return name;
+}
+
 std::vector<Plot> MakePlots(const Plan& plan, const std::vector<Row>& rows) {
-  std::vector<std::string> metrics = plan.metrics;
+  std::vector<std::string> metrics;
+  std::vector<std::string> all;  // hit rates too, which are plotted only where they are asked for
+  std::unordered_set<std::string> known;
   for (const Row& row : rows) {
-    if (!plan.metrics.empty()) break;
     for (const Measure& measure : row.measures) {
-      const bool known = std::find(metrics.begin(), metrics.end(), measure.name) != metrics.end();
-      if (!known && !measure.name.ends_with(kHitRate)) metrics.push_back(measure.name);
+      if (!known.insert(measure.name).second) continue;
+      all.push_back(measure.name);
+      if (!measure.name.ends_with(kHitRate)) metrics.push_back(measure.name);
     }
+  }
+  if (!plan.metrics.empty()) metrics.clear();
+  for (const PlotMetric& metric : plan.metrics) {
+    // Where every point failed, nothing is known of metrics.
+    if (!known.contains(metric.name) && !all.empty()) {
+      throw config::ConfigError(
+          metric.position, "plot.metrics",
+          {fmt::format("no run has a metric {}", metric.name), "use " + config::Join(all)});
+    }
+    if (known.contains(metric.name)) metrics.push_back(metric.name);
   }
   std::vector<Plot> plots;
   for (const std::string& metric : metrics) {
@@ -197,9 +225,15 @@ std::vector<Plot> MakePlots(const Plan& plan, const std::vector<Row>& rows) {
     for (const Row& row : rows) {
       if (Find(row, metric) != nullptr) with.push_back(&row);
     }
-    if (!with.empty()) plots.push_back(MakePlot(plan, with, metric));
+    plots.push_back(MakePlot(plan, with, metric));
   }
   return plots;
+}
+
+void Thin(Plot& plot) {
+  KeepSome(plot.series, kMostCurves);
+  const size_t most = std::max<size_t>(2, kMostDrawn / plot.series.size());
+  for (Series& series : plot.series) KeepSome(series.points, most);
 }
 
 }  // namespace ringpost::tools

@@ -14,6 +14,10 @@
 
 namespace ringpost::tools {
 
+// Where a plot has more, it shows some of them: more would be no clearer, and slow to open.
+constexpr size_t kMostCurves = 64;
+constexpr size_t kMostDrawn = 4000;  // points of a plot
+
 struct PlotPoint {
   size_t x = 0;  // index in Plot::x_texts
   double median = 0;
@@ -21,6 +25,7 @@ struct PlotPoint {
   double largest = 0;
   size_t seeds_count = 0;
   // Of the first of its rows.
+  std::string source;  // "simulated" or "measured"
   std::string limited_by;
   std::vector<Measure> hit_rates;
   std::string hash;
@@ -36,6 +41,7 @@ struct PublishedPoint {
   size_t x = 0;
   double value = 0;
   std::string source;
+  std::string series;  // the name of the curve that it belongs to
 };
 
 // How an axis is divided: not at all by words, which stand at equal distances.
@@ -50,12 +56,23 @@ struct Plot {
   std::vector<double> x_values;      // where they stand
   Scale x_scale = Scale::kLinear;
   Scale y_scale = Scale::kLinear;
+  std::vector<size_t> series_keys;  // indices in Plan::keys: what differs between curves
   std::vector<Series> series;
   std::vector<PublishedPoint> published;
+  size_t curves_count = 0;  // before some were left out
+  size_t points_count = 0;
 };
 
-// None for metrics that no point has. Rows that failed are left out.
+// Rows that failed are left out. Throws config::ConfigError for a metric that the plan names and no
+// row has.
 std::vector<Plot> MakePlots(const Plan& plan, const std::vector<Row>& rows);
+
+// The name of the curve of a plot that a row belongs to.
+std::string SeriesName(const Plan& plan, const Plot& plot, const Row& row);
+
+// Leaves out curves, and points within curves, at equal distances, the first and the last of them
+// stay, so that a plot has no more than kMostCurves and kMostDrawn.
+void Thin(Plot& plot);
 
 // Whether distances grow as those of 1, 2, 4, 8 do. `values` ascend.
 bool IsGeometric(const std::vector<double>& values);

@@ -1,8 +1,7 @@
 #include "tools/ringpost/sweep/published.h"
 
 #include <algorithm>
-#include <map>
-#include <string>
+#include <unordered_map>
 
 #include "configs/schema/config_error.h"
 #include "configs/schema/loader.h"
@@ -13,26 +12,12 @@
 namespace ringpost::tools {
 namespace {
 
-// What a configuration is, whatever its seed and however long it runs.
-std::string ShapeOf(const Experiment& experiment) {
-  std::string shape;
-  for (const config::EffectiveEntry& entry : experiment.loaded.effective) {
-    const bool matters = entry.key != "seed" && entry.key != "workload.operations" &&
-                         entry.key != "workload.warm_up";
-    if (matters) shape += entry.key + "=" + entry.value + "\n";
-  }
-  return shape;
-}
+// The first row of each shape.
+using Places = std::unordered_map<uint64_t, const Row*>;
 
-// The index of each row's value of the key that a plot has as x, by the shape of its configuration.
-using Places = std::map<std::string, const Row*>;
-
-Places PlacesOf(const Plan& plan, const std::vector<Row>& rows, Platforms& platforms) {
+Places PlacesOf(const std::vector<SweepPoint>& points, const std::vector<Row>& rows) {
   Places places;
-  for (const Row& row : rows) {
-    places.emplace(
-        ShapeOf(LoadExperiment({plan.experiment, plan.SettingsOf(row.point)}, platforms)), &row);
-  }
+  for (const Row& row : rows) places.emplace(points[row.point].shape, &row);
   return places;
 }
 
@@ -44,15 +29,16 @@ void Add(const Plan& plan, const FigureRow& figure, const Row& row, std::vector<
     const auto at = std::find(plot.x_texts.begin(), plot.x_texts.end(), x);
     if (at == plot.x_texts.end()) continue;
     plot.published.push_back({static_cast<size_t>(at - plot.x_texts.begin()), *figure.value,
-                              figure.system + ", " + figure.source});
+                              figure.system + ", " + figure.source, SeriesName(plan, plot, row)});
   }
 }
 
 }  // namespace
 
-void AddPublished(const Plan& plan, const std::vector<Row>& rows, std::vector<Plot>& plots) {
+void AddPublished(const Plan& plan, const std::vector<SweepPoint>& points,
+                  const std::vector<Row>& rows, std::vector<Plot>& plots) {
   Platforms platforms;
-  const Places places = PlacesOf(plan, rows, platforms);
+  const Places places = PlacesOf(points, rows);
   for (const FigureRow& figure :
        ReadFigures(config::FindRoot() + "/configs/reference/figures.yaml")) {
     const bool one_run = figure.runs.size() == 1 && !figure.sweep && figure.value_of.empty();
@@ -61,7 +47,7 @@ void AddPublished(const Plan& plan, const std::vector<Row>& rows, std::vector<Pl
     sources.assignments.push_back(
         {"platform", PlatformOf(figure), figure.position, figure.position});
     try {
-      const auto place = places.find(ShapeOf(LoadExperiment(sources, platforms)));
+      const auto place = places.find(ShapeOf(LoadExperiment(sources, platforms).loaded.effective));
       if (place != places.end()) Add(plan, figure, *place->second, plots);
     } catch (const config::ConfigError&) {
       // A platform or key that this version lacks: `reproduce` names it.

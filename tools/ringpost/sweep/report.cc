@@ -4,17 +4,21 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <system_error>
+#include <unordered_set>
 
 #include "tools/ringpost/output_file.h"
-#include "tools/ringpost/sweep/gnuplot.h"
 #include "tools/ringpost/sweep/plots.h"
 #include "tools/ringpost/sweep/published.h"
 
 namespace ringpost::tools {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr char kOption[] = "--out";
 
@@ -72,14 +76,19 @@ std::string Escape(const std::string& text) {
 
 std::string Number(double value) { return fmt::format("{:.6g}", value); }
 
-// As an element of a page: without what starts a file of XML.
-std::string SvgElement(const std::string& path) {
+std::string TextOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
-  const size_t begin = text.str().find("<svg");
+  return text.str();
+}
+
+// As an element of a page: without what starts a file of XML.
+std::string SvgElement(const std::string& path) {
+  const std::string text = TextOf(path);
+  const size_t begin = text.find("<svg");
   if (begin == std::string::npos) throw std::runtime_error(path + " is no picture");
-  return text.str().substr(begin);
+  return text.substr(begin);
 }
 
 std::string RatesText(const PlotPoint& point) {
@@ -95,42 +104,57 @@ std::string RowText(const Plot& plot, const Series& series, const PlotPoint& poi
   std::string cells;
   for (const std::string& cell :
        {series.name, plot.x_texts[point.x], Number(point.median),
-        fmt::format("[{}, {}]", Number(point.least), Number(point.largest)), point.limited_by,
-        RatesText(point), point.hash}) {
+        fmt::format("[{}, {}]", Number(point.least), Number(point.largest)), point.source,
+        point.limited_by, RatesText(point), point.hash}) {
     cells += "<td>" + Escape(cell) + "</td>";
   }
   return "<tr>" + cells + "</tr>\n";
 }
 
+// Which of its points a plot shows, where these are not all.
+std::string ThinText(const Plot& plot) {
+  size_t shown = 0;
+  for (const Series& series : plot.series) shown += series.points.size();
+  if (shown == plot.points_count) return "";
+  return fmt::format(
+      "<p>Shown are {} of {} points, on {} of {} curves, at equal distances in the order of the "
+      "axes; results.csv has all.</p>\n",
+      shown, plot.points_count, plot.series.size(), plot.curves_count);
+}
+
 std::string Section(const Plot& plot, const std::string& svg) {
   std::string text = fmt::format("<h2>{} ({})</h2>\n<div class=\"plot\">\n{}</div>\n",
                                  Escape(plot.metric), Escape(plot.unit), svg);
+  text += ThinText(plot);
   text += fmt::format(
       "<details open><summary>Values, and what limits them</summary>\n<table>\n<tr><th>series</th>"
-      "<th>{}</th><th>median ({})</th><th>[min, max]</th><th>limited by</th><th>hit rates</th>"
-      "<th>configuration</th></tr>\n",
+      "<th>{}</th><th>median ({})</th><th>[min, max]</th><th>source</th><th>limited "
+      "by</th><th>hit rates</th><th>configuration</th></tr>\n",
       Escape(plot.x_label), Escape(plot.unit));
   for (const Series& series : plot.series) {
     for (const PlotPoint& point : series.points) text += RowText(plot, series, point);
   }
   text += "</table></details>\n";
   for (const PublishedPoint& point : plot.published) {
-    text += fmt::format("<p>Published at {} {}: {} {} ({}).</p>\n", Escape(plot.x_key),
-                        Escape(plot.x_texts[point.x]), Number(point.value), Escape(plot.unit),
-                        Escape(point.source));
+    text += fmt::format("<p>Published at {} {}{}: {} {} ({}).</p>\n", Escape(plot.x_key),
+                        Escape(plot.x_texts[point.x]),
+                        point.series.empty() ? "" : ", " + Escape(point.series),
+                        Number(point.value), Escape(plot.unit), Escape(point.source));
   }
   return text;
 }
 
 std::string SeedsText(const std::vector<Row>& rows) {
+  constexpr size_t kMostNamed = 16;
   std::vector<std::string> seeds;
+  std::unordered_set<std::string> seen;
   for (const Row& row : rows) {
-    if (std::find(seeds.begin(), seeds.end(), row.seed()) == seeds.end()) {
-      seeds.push_back(row.seed());
-    }
+    if (seen.insert(row.seed()).second) seeds.push_back(row.seed());
   }
+  const size_t named = std::min(seeds.size(), kMostNamed);
   std::string text = seeds.size() == 1 ? "seed " : "seeds ";
-  for (const std::string& seed : seeds) text += (&seed == seeds.data() ? "" : ", ") + seed;
+  for (size_t i = 0; i < named; ++i) text += (i == 0 ? "" : ", ") + seeds[i];
+  if (named < seeds.size()) text += fmt::format(" and {} more", seeds.size() - named);
   return text;
 }
 
@@ -154,15 +178,30 @@ std::string FaultsText(const std::vector<Row>& rows) {
 
 }  // namespace
 
-std::string WriteReport(const std::string& folder, const std::string& identity, const Plan& plan,
-                        const std::vector<Row>& rows) {
+void RemoveReport(const std::string& folder) {
+  std::error_code error;
+  const std::string script = folder + "/plots.gp";
+  if (fs::is_regular_file(script, error)) {
+    for (const std::string& name : PicturesOf(TextOf(script))) {
+      fs::remove(folder + "/" + name, error);
+    }
+  }
+  for (const char* name : {"/plots.gp", "/report.html"}) fs::remove(folder + name, error);
+}
+
+Drawn WriteReport(const std::string& folder, const std::string& identity, const Plan& plan,
+                  const std::vector<SweepPoint>& points, const std::vector<Row>& rows) {
+  RemoveReport(folder);
   std::vector<Plot> plots = MakePlots(plan, rows);
-  if (plots.empty()) return "no point has a metric to plot, so there is no report";
-  AddPublished(plan, rows, plots);
+  if (plots.empty()) {
+    return {Drawing::kNone, "no point has a metric to plot, so there is no report"};
+  }
+  AddPublished(plan, points, rows, plots);
+  for (Plot& plot : plots) Thin(plot);
   OutputFile(kOption, folder + "/plots.gp")
       .Write(GnuplotScript(plots, identity + " | " + SeedsText(rows)));
-  const std::string wrong = RunGnuplot(folder);
-  if (!wrong.empty()) return wrong;
+  Drawn drawn = RunGnuplot(folder);
+  if (drawn.drawing != Drawing::kDone) return drawn;
   const std::string name = plan.file.substr(plan.file.rfind('/') + 1);
   std::string page = fmt::format(
       kHead, Escape(name), Escape(identity),
@@ -175,7 +214,7 @@ std::string WriteReport(const std::string& folder, const std::string& identity, 
     page += Section(plot, SvgElement(folder + "/" + SvgName(plot)));
   }
   OutputFile(kOption, folder + "/report.html").Write(page + kFoot);
-  return "";
+  return drawn;
 }
 
 }  // namespace ringpost::tools

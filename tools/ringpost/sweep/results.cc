@@ -10,7 +10,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -53,18 +55,22 @@ int OpenToAppend(const std::string& path) {
   return file;
 }
 
-std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
-
 std::string IdentityJson(const std::string& identity) {
   return nlohmann::json{{"sweep", identity}}.dump();
 }
 
-// The text of a file up to the end of its last whole line; empty where there is no file.
-std::string WholeLines(const std::string& path) {
+// Empty where there is no file.
+std::string TextOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
-  return text.str().substr(0, text.str().rfind('\n') + 1);
+  return text.str();
+}
+
+// Up to the end of its last whole line.
+std::string WholeLines(const std::string& path) {
+  const std::string text = TextOf(path);
+  return text.substr(0, text.rfind('\n') + 1);
 }
 
 void CheckFolder(const std::string& folder) {
@@ -90,18 +96,37 @@ void RemovePartial(const std::string& folder) {
   }
 }
 
+// Whether a sweep writes files of this name, of which the names of pictures are those of metrics.
+bool IsOurs(const std::string& name) {
+  constexpr const char* kNames[] = {"results.csv", "points.jsonl", "report.html", "plots.gp"};
+  return name.ends_with(".svg") ||
+         std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+// A file that a sweep would replace, the first by name; empty where there is none.
+std::string FirstOfOurs(const std::string& folder) {
+  std::set<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (IsOurs(name)) names.insert(name);
+  }
+  return names.empty() ? "" : *names.begin();
+}
+
 void CheckExisting(const std::string& folder, const std::string& identity, Existing existing) {
-  const bool has_csv = fs::exists(CsvPath(folder));
-  const bool has_points = fs::exists(PointsPath(folder));
-  if (existing == Existing::kReplace || (!has_csv && !has_points)) return;
+  const std::string there = FirstOfOurs(folder);
+  if (existing == Existing::kReplace || there.empty()) return;
   if (existing == Existing::kRefuse) {
-    Refuse(fmt::format("{} has results already", folder),
+    Refuse(fmt::format("{} has results already: {}", folder, there),
            "use --resume to go on with them, --force to replace them, or another folder");
   }
+  const bool has_csv = fs::exists(CsvPath(folder));
+  const std::string points = TextOf(PointsPath(folder));
+  const std::string first = IdentityJson(identity) + "\n";
   // Killed before the first line was whole: nothing is lost.
-  const std::string points = WholeLines(PointsPath(folder));
-  if (points.empty() && !has_csv) return;
-  if (FirstLine(points) != IdentityJson(identity)) {
+  if (!has_csv && !points.empty() && first.starts_with(points)) return;
+  if (!points.starts_with(first)) {
     Refuse(fmt::format("the results in {} are of another sweep, configuration or version", folder),
            "use --force to replace them, or another folder");
   }
@@ -160,13 +185,22 @@ std::string Results::Heading() const {
   for (const Measure& column : columns_) {
     units += fmt::format("{}{} {}", units.empty() ? "" : ", ", column.name, column.unit);
   }
-  std::vector<std::string> names = cell_names_;
+  std::vector<std::string> names = Once(cell_names_);
   for (const Measure& column : columns_) names.push_back(column.name);
   return fmt::format("# {}\n# units: {}\n{}", identity_, units, CsvLine(names));
 }
 
+std::vector<std::string> Results::Once(const std::vector<std::string>& cells) const {
+  std::vector<std::string> once;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const auto end = cell_names_.begin() + static_cast<int64_t>(i);
+    if (std::find(cell_names_.begin(), end, *end) == end) once.push_back(cells[i]);
+  }
+  return once;
+}
+
 std::string Results::LineOf(const Row& row) const {
-  std::vector<std::string> fields = row.cells;
+  std::vector<std::string> fields = Once(row.cells);
   for (const Measure& column : columns_) {
     const auto found = std::find_if(row.measures.begin(), row.measures.end(),
                                     [&](const Measure& m) { return m.name == column.name; });

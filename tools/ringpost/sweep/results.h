@@ -45,6 +45,8 @@ class Results final {
   void ReadPoints(const std::vector<SweepPoint>& points);
   void WriteAll();
   bool TakeColumns(const Row& row);
+  // Of cells or their names, those whose name no earlier one has.
+  std::vector<std::string> Once(const std::vector<std::string>& cells) const;
   std::string LineOf(const Row& row) const;
   std::string Heading() const;
 

@@ -46,18 +46,22 @@ std::string OneLine(std::string text) {
   return text;
 }
 
-Row RowWith(const SweepPoint& point, const std::string& source, const std::string& limited_by,
-            const std::string& violations, const std::string& error) {
+Row RowWith(const SweepPoint& point, const std::string& limited_by, const std::string& violations,
+            const std::string& error) {
   Row row{point.index, {std::to_string(point.index)}, {}};
   row.cells.insert(row.cells.end(), point.values.begin(), point.values.end());
-  for (const std::string& cell : {point.seed, point.backend, source, point.hash,
-                                  OneLine(limited_by), violations, OneLine(error)}) {
+  for (const std::string& cell : {point.seed, point.backend, std::string(SourceOf(point)),
+                                  point.hash, OneLine(limited_by), violations, OneLine(error)}) {
     row.cells.push_back(cell);
   }
   return row;
 }
 
 }  // namespace
+
+const char* SourceOf(const SweepPoint& point) {
+  return point.backend == "sim" ? "simulated" : "measured";
+}
 
 std::vector<std::string> CellNames(const Plan& plan) {
   std::vector<std::string> names = {"index"};
@@ -70,27 +74,26 @@ std::vector<std::string> CellNames(const Plan& plan) {
 }
 
 bool IsOf(const Row& row, const SweepPoint& point) {
-  // What the point says of itself: index, values, seed and backend, and its hash.
+  // What the point says of itself: index, values, seed, backend and source, and its hash.
   const Row its = FailedRow(point, "");
-  const size_t said = 1 + point.values.size() + 2;
+  const size_t said = 1 + point.values.size() + 3;
   return row.cells.size() == its.cells.size() && row.hash() == its.hash() &&
          std::equal(its.cells.begin(), its.cells.begin() + static_cast<int64_t>(said),
                     row.cells.begin());
 }
 
 Row FailedRow(const SweepPoint& point, const std::string& error) {
-  return RowWith(point, "", "", "", error);
+  return RowWith(point, "", "", error);
 }
 
 Row RowOf(const SweepPoint& point, const std::string& json) {
   try {
     const Json result = Json::parse(json);
-    if (result.at("config_hash") != point.hash) {
+    if (result.at("config_hash") != point.hash || result.at("source") != SourceOf(point)) {
       return FailedRow(point, "its configuration or platform has changed since the sweep began");
     }
     const bool simulated = result.contains("violations");
-    Row row = RowWith(point, result.at("source").get<std::string>(),
-                      simulated ? result.at("limited_by").get<std::string>() : "",
+    Row row = RowWith(point, simulated ? result.at("limited_by").get<std::string>() : "",
                       simulated ? result.at("violations").at("count").dump() : "", "");
     for (const auto& [name, metric] : result.at("metrics").items()) {
       // JSON's word for what is no number: a rate over no time, say.

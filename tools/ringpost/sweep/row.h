@@ -24,11 +24,15 @@ struct Row {
   const std::string& error() const { return cells.back(); }
   const std::string& violations() const { return cells[cells.size() - 2]; }
   const std::string& seed() const { return cells[cells.size() - 7]; }
+  const std::string& source() const { return cells[cells.size() - 5]; }
   const std::string& hash() const { return cells[cells.size() - 4]; }
   const std::string& limited_by() const { return cells[cells.size() - 3]; }
 };
 
-// The names of Row::cells.
+// "simulated" or "measured".
+const char* SourceOf(const SweepPoint& point);
+
+// The names of Row::cells. One may stand there twice: `backend`, where it is an axis.
 std::vector<std::string> CellNames(const Plan& plan);
 
 // From what `run --json` wrote; where that is no result of this point, the error says so.

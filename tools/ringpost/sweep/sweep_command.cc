@@ -4,14 +4,18 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <memory>
+#include <set>
+#include <system_error>
 #include <vector>
 
 #include "configs/schema/config_error.h"
 #include "configs/schema/config_hash.h"
 #include "configs/schema/loader.h"
 #include "tools/ringpost/exit_status.h"
+#include "tools/ringpost/sweep/gnuplot.h"
 #include "tools/ringpost/sweep/join_ranks.h"
 #include "tools/ringpost/sweep/plan.h"
 #include "tools/ringpost/sweep/rank_workers.h"
@@ -36,6 +40,13 @@ bool OnlySimulates(const std::vector<SweepPoint>& points) {
                      [](const SweepPoint& point) { return point.backend == "sim"; });
 }
 
+std::string SourcesOf(const std::vector<SweepPoint>& points) {
+  if (OnlySimulates(points)) return "simulated | backend sim";
+  const bool mixed = std::any_of(points.begin(), points.end(),
+                                 [](const SweepPoint& point) { return point.backend == "sim"; });
+  return mixed ? "simulated and measured" : "measured";
+}
+
 // As many as this process may use cores.
 size_t CoresCount() {
   cpu_set_t cores;
@@ -53,13 +64,37 @@ void CheckArguments(const SweepArguments& arguments) {
   }
 }
 
+std::vector<SweepPoint> CheckAll(const Plan& plan) {
+  TimeLeft progress("checking ", plan.PointsCount(), 0);
+  return CheckPoints(plan, [&progress](uint64_t) {
+    progress.Done();
+    progress.Tick();
+  });
+}
+
+// What is read must not lie where files are written: one of them might have its name.
+void CheckFolder(const std::string& folder, const Plan& plan,
+                 const std::vector<SweepPoint>& points) {
+  namespace fs = std::filesystem;
+  std::set<std::string> files = {plan.file, plan.experiment};
+  for (const SweepPoint& point : points) {
+    if (point.platform.ends_with(".yaml")) files.insert(point.platform);
+  }
+  std::error_code error;
+  const fs::path out = fs::weakly_canonical(fs::absolute(folder, error), error);
+  for (const std::string& file : files) {
+    if (fs::weakly_canonical(fs::absolute(file, error), error).parent_path() != out) continue;
+    Refuse("--out", fmt::format("{} lies in this folder, where the results are to be", file),
+           "name another folder");
+  }
+}
+
 // One line that tells this sweep from any other.
 std::string IdentityOf(const Plan& plan, const std::vector<SweepPoint>& points) {
   std::string all;
   for (const std::string& key : plan.keys) all += key + " ";
   for (const SweepPoint& point : points) all += point.hash + " ";
-  return fmt::format("ringpost {} | {} | sweep {:016x} | {} points", kVersion,
-                     OnlySimulates(points) ? "simulated | backend sim" : "measured",
+  return fmt::format("ringpost {} | {} | sweep {:016x} | {} points", kVersion, SourcesOf(points),
                      config::HashOf(all), points.size());
 }
 
@@ -78,7 +113,7 @@ void RunPoints(const Plan& plan, const std::vector<SweepPoint>& points, Workers&
   for (const SweepPoint& point : points) {
     if (!results.Has(point.index)) left.push_back(point.index);
   }
-  TimeLeft progress(points.size(), points.size() - left.size());
+  TimeLeft progress("", points.size(), points.size() - left.size());
   auto next = left.begin();
   while (next != left.end() || workers.Running() > 0) {
     for (; next != left.end() && workers.Room() > 0; ++next) {
@@ -96,21 +131,25 @@ void RunPoints(const Plan& plan, const std::vector<SweepPoint>& points, Workers&
 
 // Says what went wrong, and what that means for the exit status.
 int Summarise(const std::vector<SweepPoint>& points, const Results& results) {
-  int status = kClean;
+  constexpr uint64_t kMostNamed = 20;
+  uint64_t failed = 0;
   uint64_t violating = 0;
   for (const auto& [index, row] : results.rows()) {
     if (!row.error().empty()) {
+      if (++failed > kMostNamed) continue;
       std::cerr << fmt::format("ringpost: point {} failed: {}\n", index, row.error());
-      status = kFailed;
     } else if (row.violations() != "" && row.violations() != "0" && !points[index].unsafe) {
       ++violating;
     }
   }
-  if (status == kFailed) {
-    std::cerr << "ringpost: --resume runs points that failed once more\n";
-    return status;
+  if (failed > kMostNamed) {
+    std::cerr << fmt::format("ringpost: {} more points failed\n", failed - kMostNamed);
   }
-  if (violating == 0) return status;
+  if (failed > 0) {
+    std::cerr << "ringpost: --resume runs points that failed once more\n";
+    return kFailed;
+  }
+  if (violating == 0) return kClean;
   std::cerr << fmt::format("ringpost: {} points have violations; run one of them to see which\n",
                            violating);
   return kFound;
@@ -120,12 +159,15 @@ int Summarise(const std::vector<SweepPoint>& points, const Results& results) {
 int RunSweep(const SweepArguments& arguments, Ranks* ranks, std::ostream& out) {
   CheckArguments(arguments);
   const Plan plan = ReadPlan(arguments.config);
-  const std::vector<SweepPoint> points = CheckPoints(plan);
+  const std::vector<SweepPoint> points = CheckAll(plan);
+  CheckFolder(arguments.out, plan, points);
   const std::string identity = IdentityOf(plan, points);
   Results results(arguments.out, identity, CellNames(plan), points,
                   arguments.resume  ? Existing::kResume
                   : arguments.force ? Existing::kReplace
                                     : Existing::kRefuse);
+  // The old one would be taken for that of these results until they have one.
+  RemoveReport(arguments.out);
   // Runs that measure this machine would disturb each other.
   const size_t jobs = arguments.jobs.value_or(OnlySimulates(points) ? CoresCount() : 1);
   std::unique_ptr<Workers> workers;
@@ -138,13 +180,14 @@ int RunSweep(const SweepArguments& arguments, Ranks* ranks, std::ostream& out) {
   out << identity << "\n" << arguments.out << "/results.csv\n";
   std::vector<Row> rows;
   for (const auto& [point, row] : results.rows()) rows.push_back(row);
-  const std::string wrong = WriteReport(arguments.out, identity, plan, rows);
-  if (wrong.empty()) {
+  const int status = Summarise(points, results);
+  const Drawn drawn = WriteReport(arguments.out, identity, plan, points, rows);
+  if (drawn.drawing == Drawing::kDone) {
     out << arguments.out << "/report.html\n";
   } else {
-    std::cerr << "ringpost: results.csv is complete; " << wrong << "\n";
+    std::cerr << "ringpost: results.csv is complete; " << drawn.why << "\n";
   }
-  return Summarise(points, results);
+  return status == kClean && drawn.drawing == Drawing::kFailed ? kFailed : status;
 }
 
 }  // namespace

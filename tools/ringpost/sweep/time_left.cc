@@ -12,6 +12,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr char kClearLine[] = "\r\x1b[K";
 constexpr auto kBetweenLines = std::chrono::seconds(10);
+constexpr uint64_t kMany = 1000;
 
 std::string Duration(double seconds) {
   const auto whole = static_cast<uint64_t>(seconds + 0.5);
@@ -22,20 +23,23 @@ std::string Duration(double seconds) {
 
 }  // namespace
 
-TimeLeft::TimeLeft(uint64_t total, uint64_t done)
-    : total_(total),
+TimeLeft::TimeLeft(const char* doing, uint64_t total, uint64_t done)
+    : doing_(doing),
+      total_(total),
       done_(done),
       done_before_(done),
       terminal_(isatty(STDERR_FILENO) == 1),
       begun_(Clock::now()),
-      shown_(begun_) {}
+      shown_(begun_) {
+  if (!terminal_ && total - done >= kMany) fmt::print(stderr, "ringpost sweep: {}\n", Text());
+}
 
 TimeLeft::~TimeLeft() {
   if (terminal_) fmt::print(stderr, "{}", kClearLine);
 }
 
 std::string TimeLeft::Text() const {
-  std::string text = fmt::format("{}/{} points", done_, total_);
+  std::string text = fmt::format("{}{}/{} points", doing_, done_, total_);
   const uint64_t ran = done_ - done_before_;
   if (ran == 0) return text;
   const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();

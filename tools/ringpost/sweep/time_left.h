@@ -8,11 +8,11 @@
 namespace ringpost::tools {
 
 // On a terminal one line that changes with each point; elsewhere, as in the log of a cluster's job,
-// a line every ten seconds.
+// a line every ten seconds, and one at once where the points are many.
 class TimeLeft final {
  public:
-  // `total` points, of which `done` need not run.
-  TimeLeft(uint64_t total, uint64_t done);
+  // `total` points, of which `done` need not run. `doing` stands before their count: "checking ".
+  TimeLeft(const char* doing, uint64_t total, uint64_t done);
   // Takes the line away.
   ~TimeLeft();
   TimeLeft(const TimeLeft&) = delete;
@@ -25,6 +25,7 @@ class TimeLeft final {
  private:
   std::string Text() const;
 
+  const char* const doing_;
   const uint64_t total_;
   uint64_t done_;
   const uint64_t done_before_;
