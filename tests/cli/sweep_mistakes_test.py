@@ -94,7 +94,7 @@ class Mistakes(SweepCase):
             "axes: {workload.payload: [8 B]}\n"))
 
     def test_no_file_of_any_of_its_names_is_replaced_unasked(self):
-        for name in ("results.csv", "points.jsonl", "report.html", "plots.gp",
+        for name in ("results.csv", "points.jsonl", "report.html", "plots.gp", "fits.csv",
                      "message_rate.svg"):
             folder = f"out of {name}"
             os.mkdir(self.path(folder))

@@ -6,6 +6,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
+#include "tools/ringpost/sweep/fits.h"
 #include "tools/ringpost/sweep/key_name.h"
 
 namespace ringpost::tools {
@@ -48,6 +49,7 @@ BOOST_AUTO_TEST_CASE(APlotOfFiftyThousandPointsShowsSomeOfThemAndSaysHowManyTher
   std::vector<Plot> plots = MakePlots(ThePlan(), rows);
   BOOST_TEST_REQUIRE(plots.size() == 1u);
   Plot& plot = plots[0];
+  FitCurves(plot);
   BOOST_TEST(DrawnOf(plot) == 50'000u);
   Thin(plot);
   BOOST_TEST(DrawnOf(plot) == kMostDrawn);
@@ -56,6 +58,11 @@ BOOST_AUTO_TEST_CASE(APlotOfFiftyThousandPointsShowsSomeOfThemAndSaysHowManyTher
   for (const Series& series : plot.series) {
     BOOST_TEST(series.points.front().x == 0u);
     BOOST_TEST(series.points.back().x == 24'999u);
+    // Of all points, not of those that are shown.
+    BOOST_TEST_REQUIRE(series.decline.has_value());
+    BOOST_TEST(series.fitted_count == 25'000u);
+    BOOST_TEST(series.decline->onset == 100, boost::test_tools::tolerance(0.01));
+    BOOST_TEST(series.decline->exponent == 0.5, boost::test_tools::tolerance(0.01));
   }
 }
 
@@ -73,6 +80,20 @@ BOOST_AUTO_TEST_CASE(FewPointsAreAllShown) {
   std::vector<Plot> plots = MakePlots(ThePlan(), Grid(63, 63));
   Thin(plots[0]);
   BOOST_TEST(DrawnOf(plots[0]) == 63u * 63u);
+}
+
+BOOST_AUTO_TEST_CASE(AFitIsALineOfTheTable) {
+  std::vector<Plot> plots = MakePlots(ThePlan(), Grid(400, 1));
+  FitCurves(plots[0]);
+  const std::string csv = FitsCsv(plots, "which sweep");
+  BOOST_TEST(csv.starts_with("# which sweep\n# "));
+  BOOST_TEST(
+      csv.find("\nmetric,unit,x,curve,points,plateau,onset,exponent,rms_percent,r2\n"
+               "message_rate,M msg/s,transport.qps_per_peer,,400,200,100") != std::string::npos,
+      csv);
+  plots = MakePlots(ThePlan(), Grid(100, 1));
+  FitCurves(plots[0]);
+  BOOST_TEST(FitsCsv(plots, "which sweep") == "");
 }
 
 BOOST_AUTO_TEST_CASE(AKeyIsNamedByTheShortestEndThatNoOtherHas) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/ringpost/sweep/decline.h"
 #include "tools/ringpost/sweep/plan.h"
 #include "tools/ringpost/sweep/row.h"
 
@@ -34,6 +35,8 @@ struct PlotPoint {
 struct Series {
   std::string name;               // empty where there is but one
   std::vector<PlotPoint> points;  // ascending in x
+  std::optional<Decline> decline = {};
+  size_t fitted_count = 0;  // points that this rests on
 };
 
 // A published value of the configuration of a point.

@@ -12,6 +12,7 @@
 #include <unordered_set>
 
 #include "tools/ringpost/output_file.h"
+#include "tools/ringpost/sweep/fits.h"
 #include "tools/ringpost/sweep/plots.h"
 #include "tools/ringpost/sweep/published.h"
 
@@ -122,10 +123,22 @@ std::string ThinText(const Plot& plot) {
       shown, plot.points_count, plot.series.size(), plot.curves_count);
 }
 
+std::string FitTexts(const Plot& plot) {
+  std::string text;
+  for (const Series& series : plot.series) {
+    const std::string fit = FitText(plot, series);
+    if (fit.empty()) continue;
+    const std::string name = series.name.empty() ? "" : Escape(series.name) + ": ";
+    text += fmt::format("<li>{}{}</li>\n", name, Escape(fit));
+  }
+  return text.empty() ? ""
+                      : "<p>Level, then falling by a power law:</p>\n<ul>\n" + text + "</ul>\n";
+}
+
 std::string Section(const Plot& plot, const std::string& svg) {
   std::string text = fmt::format("<h2>{} ({})</h2>\n<div class=\"plot\">\n{}</div>\n",
                                  Escape(plot.metric), Escape(plot.unit), svg);
-  text += ThinText(plot);
+  text += ThinText(plot) + FitTexts(plot);
   text += fmt::format(
       "<details open><summary>Values, and what limits them</summary>\n<table>\n<tr><th>series</th>"
       "<th>{}</th><th>median ({})</th><th>[min, max]</th><th>source</th><th>limited "
@@ -186,7 +199,8 @@ void RemoveReport(const std::string& folder) {
       fs::remove(folder + "/" + name, error);
     }
   }
-  for (const char* name : {"/plots.gp", "/report.html"}) fs::remove(folder + name, error);
+  for (const char* name : {"/plots.gp", "/report.html", "/fits.csv"})
+    fs::remove(folder + name, error);
 }
 
 Drawn WriteReport(const std::string& folder, const std::string& identity, const Plan& plan,
@@ -197,6 +211,9 @@ Drawn WriteReport(const std::string& folder, const std::string& identity, const 
     return {Drawing::kNone, "no point has a metric to plot, so there is no report"};
   }
   AddPublished(plan, points, rows, plots);
+  for (Plot& plot : plots) FitCurves(plot);
+  const std::string fits = FitsCsv(plots, identity);
+  if (!fits.empty()) OutputFile(kOption, folder + "/fits.csv").Write(fits);
   for (Plot& plot : plots) Thin(plot);
   OutputFile(kOption, folder + "/plots.gp")
       .Write(GnuplotScript(plots, identity + " | " + SeedsText(rows)));

@@ -10,7 +10,7 @@
 
 namespace ringpost::tools {
 
-// Writes plots.gp, METRIC.svg and report.html in place of
+// Writes plots.gp, METRIC.svg and report.html, and fits.csv where a curve has a fit, in place of
 // those that are there. Throws std::runtime_error where a file cannot be written, and
 // config::ConfigError for a metric of the plan that no row has.
 Drawn WriteReport(const std::string& folder, const std::string& identity, const Plan& plan,

@@ -98,7 +98,8 @@ void RemovePartial(const std::string& folder) {
 
 // Whether a sweep writes files of this name, of which the names of pictures are those of metrics.
 bool IsOurs(const std::string& name) {
-  constexpr const char* kNames[] = {"results.csv", "points.jsonl", "report.html", "plots.gp"};
+  constexpr const char* kNames[] = {"results.csv", "points.jsonl", "report.html", "plots.gp",
+                                    "fits.csv"};
   return name.ends_with(".svg") ||
          std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
