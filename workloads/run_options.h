@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "transport/result.h"
@@ -23,9 +24,16 @@ struct RankOptions {
 // The GPU of a rank, where the configuration has kernels.
 using GpuMaker = std::function<Result<std::unique_ptr<Gpu>>(uint32_t rank)>;
 
+// Which put a simulated run is to tell the way of: one of median latency, or this WQE.
+struct TimelineWish {
+  std::optional<uint32_t> qpn = {};
+  uint64_t wqe = 0;
+};
+
 struct RunOptions {
   std::string trace_file;  // empty: none
   std::string pcap_file;   // empty: none
+  std::optional<TimelineWish> timeline = {};
   RankOptions ranks = {};  // in real time
   GpuMaker make_gpu = {};  // empty: the GPUs of this machine
 };

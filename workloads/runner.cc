@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <optional>
 
 #include "backends/sim/capture.h"
+#include "backends/sim/trace_file.h"
 #include "workloads/circumstances.h"
 #include "workloads/gpu.h"
 #include "workloads/kinds.h"
@@ -43,21 +45,23 @@ std::string LimitingStage(Fabric& fabric) {
   return line;
 }
 
-bool WriteTrace(const Fabric& fabric, const std::string& path) {
-  std::ofstream out(path, std::ios::binary);
-  out << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
-  const char* separator = "";
-  for (const sim::TraceStep& step : fabric.Steps().Steps()) {
-    out << fmt::format(
-        "{}{{\"name\":\"{} "
-        "{}\",\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{}.{:06},\"dur\":{}.{:06}}}",
-        separator, sim::NameOf(step.stage), step.index, step.node, step.qpn,
-        step.begin.ps / 1000000, step.begin.ps % 1000000, (step.end - step.begin).ps / 1000000,
-        (step.end - step.begin).ps % 1000000);
-    separator = ",\n";
+// What the run was traced for.
+void UseTrace(Fabric& fabric, const config::Config& config, const RunOptions& options,
+              RunResult& result, Outcome& outcome) {
+  const PeerOf peers = PeersIn(fabric);
+  const std::vector<PutPath> paths = PathsOf(fabric.Steps(), peers);
+  if (options.timeline && !options.timeline->qpn) {
+    result.timeline = MedianOf(paths, config.workload.warm_up);
+  } else if (options.timeline) {
+    const auto found = std::find_if(paths.begin(), paths.end(), [&](const PutPath& path) {
+      return path.qpn == *options.timeline->qpn && path.wqe == options.timeline->wqe;
+    });
+    if (found != paths.end()) result.timeline = *found;
   }
-  out << "\n]}\n";
-  return out.good();
+  if (options.trace_file.empty()) return;
+  std::ofstream out(options.trace_file, std::ios::binary);
+  WriteTrace(fabric.Steps(), paths, peers, out);
+  if (!out.flush()) outcome.Fail(options.trace_file + ": the trace could not be written");
 }
 
 void RunKind(Machine& machine, const config::Config& config, RunResult& result, Outcome& outcome) {
@@ -126,17 +130,16 @@ RunResult RunSimulated(const config::Config& config, const sim::Platform& platfo
   Outcome outcome;
   std::optional<WireCapture> capture;
   if (!options.pcap_file.empty()) capture.emplace(options.pcap_file, platform);
-  const std::unique_ptr<Fabric> fabric = MakeFabric(config, platform, !options.trace_file.empty(),
-                                                    capture ? capture->Tap() : sim::PacketTap());
+  const bool traces = !options.trace_file.empty() || options.timeline;
+  const std::unique_ptr<Fabric> fabric =
+      MakeFabric(config, platform, traces, capture ? capture->Tap() : sim::PacketTap());
   SimMachine machine(*fabric);
   RunKind(machine, config, result, outcome);
   AddCounters(*fabric, result);
   result.limited_by = LimitingStage(*fabric);
   result.violations = fabric->Violations();
   result.violation_count = fabric->ViolationCount();
-  if (!options.trace_file.empty() && !WriteTrace(*fabric, options.trace_file)) {
-    outcome.Fail(options.trace_file + ": the trace could not be written");
-  }
+  if (traces) UseTrace(*fabric, config, options, result, outcome);
   if (capture) {
     const std::string error = capture->Finish();
     if (!error.empty()) outcome.Fail(error);

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/sim/put_path.h"
 #include "configs/schema/config.h"
 #include "sim/cost/platform.h"
 #include "workloads/run_options.h"
@@ -48,6 +49,7 @@ struct RunResult {
   std::vector<std::pair<std::string, uint64_t>> counters;
   std::vector<std::string> violations;  // reports of the ordering checker, one line each
   uint64_t violation_count = 0;
+  std::optional<PutPath> timeline;  // none: not asked for, or there is no such put
   std::string limited_by;  // the stage with the least time to spare, and how much it was used
   bool ok = true;
   std::string error;

@@ -104,7 +104,7 @@ void Fabric::Launch(uint32_t node, const sim::LaunchShape& shape, Kernel kernel)
   if (ended_.ps > 0) start = sim::Later(start, ended_ + gpus_[node]->Costs().gpu.fence_acq_rel_gpu);
   gpus_[node]->Launch(shape, start, options_.stack_bytes,
                       [this, kernel = std::move(kernel), &nic](sim::GpuThread& thread) {
-                        SimPort port(thread, nic);
+                        SimPort port(thread, nic, trace_.On() ? &trace_ : nullptr);
                         kernel(port);
                         ended_ = sim::Later(ended_, thread.Local());
                       });

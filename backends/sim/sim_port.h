@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "backends/sim/sim_group.h"
+#include "backends/sim/sim_steps.h"
 #include "backends/sim/sim_words.h"
 #include "sim/node/nic_node.h"
 #include "transport/abi/doorbell.h"
@@ -18,19 +19,22 @@
 namespace ringpost {
 
 template <class MaskSet>
-class BasicSimPort : private SimWords, public SimGroup {
+class BasicSimPort : private SimWords, private SimSteps, public SimGroup {
  public:
   using Masks = MaskSet;
   static constexpr bool kHasBlueFlame = false;
 
   // The same thread with other index masks.
   template <class M>
-  explicit BasicSimPort(const BasicSimPort<M>& o) : BasicSimPort(o.thread_, o.nic_) {}
-  BasicSimPort(sim::GpuThread& thread, sim::NicNode& nic)
-      : SimWords(thread), SimGroup(thread), nic_(nic) {}
+  explicit BasicSimPort(const BasicSimPort<M>& o) : BasicSimPort(o.thread_, o.nic_, o.trace_) {}
+  BasicSimPort(sim::GpuThread& thread, sim::NicNode& nic, sim::Trace* trace = nullptr)
+      : SimWords(thread), SimSteps(thread, trace), SimGroup(thread), nic_(nic) {}
 
   uint32_t ThreadIndex() const { return thread_.Index(); }
-  uint64_t Now() const { return static_cast<uint64_t>(thread_.Local().ps); }
+  uint64_t Now() const {
+    Traced(sim::ThreadAct::kClock, 0, 0, thread_.Local());
+    return static_cast<uint64_t>(thread_.Local().ps);
+  }
 
   template <Order O, Scope S, class T>
   T Load(Ref<T> word, Site site = Site::Here()) {
@@ -104,9 +108,11 @@ class BasicSimPort : private SimWords, public SimGroup {
     constexpr uint64_t kLanesAhead = 3;  // those behind this one will write what follows
     memory_.Prefetch(qp.sq + MaskSlot(qp, index + kLanesAhead) * abi::kWqebbBytes);
     thread_.NoteEffect();
+    const sim::Time begin = thread_.Local();
     const uint32_t lanes = thread_.MyGpu().LanesOn(thread_.MyWarp().Sm());
     thread_.Spend(costs_.wqe_build + costs_.wqe_segment * count + costs_.store_port * (lanes - 1));
     thread_.WeakStoresOutstanding() = true;
+    Traced(sim::ThreadAct::kWqe, qp.qpn, index, begin);
     for (; count > abi::kSegmentsPerWqebb; count -= abi::kSegmentsPerWqebb) {
       StoreBlock(qp, index++, segments, abi::kSegmentsPerWqebb, site);
       segments += abi::kSegmentsPerWqebb;
@@ -145,7 +151,10 @@ class BasicSimPort : private SimWords, public SimGroup {
   }
 
   uint64_t LoadCqeTail(uint64_t cq, uint32_t slot, Site site = Site::Here()) {
-    return LoadCqe(cq, slot, abi::kCqeTailOffset, site);
+    const sim::Time begin = thread_.Local();
+    const uint64_t tail = LoadCqe(cq, slot, abi::kCqeTailOffset, site);
+    Traced(sim::ThreadAct::kCqe, abi::TailQpn(tail), abi::TailCounter(tail), begin);
+    return tail;
   }
   uint64_t LoadCqeError(uint64_t cq, uint32_t slot, Site site = Site::Here()) {
     return LoadCqe(cq, slot, abi::kCqeTailOffset - sizeof(uint64_t), site);

@@ -68,7 +68,13 @@ void NicNode::OnDoorbell(DoorbellItem& item) {
       if ((abi::Swap32(record) >> 16) != 0) ++nic_.Count().reserved_bits;
       const int64_t blocks = static_cast<int64_t>(item.until - before);
       const Time fetched = fetch_.Serve(served, costs_.nic.fetch_service * blocks);
-      Fetch(lane, fetched + ReadLatency(qp->config.sq), before, item);
+      const Time read = fetched + ReadLatency(qp->config.sq);
+      if (blocks > 0) {
+        const Time rung = Time{engine_.Now().ps - costs_.path.doorbell_delivery.ps};
+        TraceStage(Stage::kDoorbell, qpn, item.until - 1, rung, served);
+        TraceStage(Stage::kFetch, qpn, item.until - 1, served, read);
+      }
+      Fetch(lane, read, before, item);
     }
   } else {
     nic_.RingDoorbell(item.value);
@@ -210,7 +216,8 @@ void NicNode::Kick(Lane& lane) {
   item.wqe = IndexOf(requester, static_cast<uint16_t>(sent.wqe_index));
   const Time arrives = SerialiseOut(at, item.packet.payload.size()) + late;
   lane.last_arrival = Later(arrives, lane.last_arrival);
-  TraceStage(Stage::kTransmit, qp.qpn, item.wqe, at, lane.last_arrival);
+  TraceStage(Stage::kTransmit, qp.qpn, item.wqe, at, transmit_.FreeAt());
+  TraceStage(Stage::kLink, qp.qpn, item.wqe, transmit_.FreeAt(), lane.last_arrival);
   Carry(item, lane, false);
   Launch(sent.to->lid - 1u, &lane.last_arrival, item);
   return true;

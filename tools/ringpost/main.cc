@@ -51,6 +51,13 @@ void AddRun(CLI::App& app, RunArguments& run) {
   command->add_option("--seed", run.options.seed, "Seed of the run")->type_name("N");
   command->add_option("--json", run.json, "Write the result as JSON")->type_name("FILE");
   command->add_option("--trace", run.trace, "Write every step with its time")->type_name("FILE");
+  // Of an optional, CLI11 would take an option without a value for none.
+  command
+      ->add_option_function<std::string>(
+          "--timeline", [&run](const std::string& which) { run.timeline = which; },
+          "Print the way of one put; default: of median latency")
+      ->expected(0, 1)
+      ->type_name("QPN:WQE");
   command->add_option("--pcap", run.pcap, "Write every packet for Wireshark")->type_name("FILE");
   command->add_flag("--quiet", run.quiet, "Print errors only");
   command->add_option("--processes", run.processes, "live: a process for each rank; default 1")

@@ -12,6 +12,7 @@
 #include "tools/ringpost/exit_status.h"
 #include "tools/ringpost/output_file.h"
 #include "tools/ringpost/progress.h"
+#include "tools/ringpost/timeline.h"
 #include "tools/ringpost/version.h"
 #include "workloads/gpu.h"
 
@@ -48,6 +49,9 @@ void Check(const RunArguments& arguments, const Experiment& experiment) {
       Refuse("--processes", "the simulator is one process", right);
     }
     if (one_of_many) Refuse("--rank", "the simulator is one process", right);
+    if (arguments.timeline && arguments.quiet) {
+      Refuse("--timeline", "is to be printed, and --quiet prints nothing", "use one of the two");
+    }
     return;
   }
   if (live && config.live.wire == config::LiveWire::kUdp &&
@@ -69,6 +73,7 @@ void Check(const RunArguments& arguments, const Experiment& experiment) {
   const std::string name = live ? "backend live" : "backend mlx5";
   const auto has_no = [&](const char* what) { return name + " has no " + what; };
   if (!arguments.trace.empty()) Refuse("--trace", has_no("trace"), "leave it out");
+  if (arguments.timeline) Refuse("--timeline", has_no("trace"), "leave it out");
   if (!arguments.pcap.empty()) Refuse("--pcap", has_no("capture"), "leave it out");
   if (arguments.processes != 1 && arguments.processes != config.ranks) {
     Refuse("--processes", "a process has one rank, or all of them", "use 1 or " + ranks);
@@ -202,13 +207,15 @@ int RunRunCommand(const RunArguments& arguments, std::ostream& out) {
   };
   open(json, "--json", arguments.json);
   options.trace_file = open(trace, "--trace", arguments.trace);
+  if (arguments.timeline) options.timeline = ParseWish(*arguments.timeline);
   options.pcap_file = open(pcap, "--pcap", arguments.pcap);
   const workloads::RunResult result = RunHere(arguments, experiment, options);
   if (!result.ok) {
     PrintError("ringpost: the run failed: " + result.error);
     return kFailed;
   }
-  if (!arguments.quiet) out << ResultText(experiment, result);
+  const std::string timeline = options.timeline ? TimelineText(*options.timeline, result) : "";
+  if (!arguments.quiet) out << ResultText(experiment, result) << timeline;
   if (json) json->Write(ResultJson(experiment, result));
   if (trace) trace->Commit();
   if (pcap) pcap->Commit();

@@ -15,9 +15,10 @@ namespace ringpost::tools {
 
 struct RunArguments {
   ConfigOptions options;
-  std::string json;   // empty: none
-  std::string trace;  // empty: none
-  std::string pcap;   // empty: none
+  std::string json;                          // empty: none
+  std::string trace;                         // empty: none
+  std::string pcap;                          // empty: none
+  std::optional<std::string> timeline = {};  // as ParseWish() takes it; none: not asked for
   bool quiet = false;
   // Of backend live: all ranks as processes of this machine, or one rank among others.
   uint32_t processes = 1;
