@@ -113,6 +113,7 @@ class Mistakes(unittest.TestCase):
             ("reproduce",): ("--figures", "--only", "--json"),
             ("doctor",): ("--backend", "--root"),
             ("exec",): ("--config", "--set"),
+            ("fit", path): ("--figures", "--out", "--json", "--docs"),
             ("sweep", path): ("--out",)}
         for command, options in commands.items():
             for option in options:

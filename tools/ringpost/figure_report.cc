@@ -9,6 +9,7 @@
 
 #include "configs/schema/config_hash.h"
 #include "configs/schema/platform_loader.h"
+#include "tools/ringpost/text_table.h"
 #include "tools/ringpost/version.h"
 
 namespace ringpost::tools {
@@ -49,27 +50,6 @@ std::string ErrorText(const Verdict& verdict) {
 std::string StatusText(const Verdict& verdict) {
   std::string text = NameOf(verdict.status);
   if (!verdict.reason.empty()) text += ": " + verdict.reason;
-  return text;
-}
-
-using Cells = std::vector<std::string>;
-
-std::string Aligned(const std::vector<Cells>& rows) {
-  constexpr size_t kWidest = 40;
-  std::vector<size_t> widths(rows[0].size(), 0);
-  for (const Cells& cells : rows) {
-    for (size_t i = 0; i < cells.size(); ++i) {
-      widths[i] = std::max(widths[i], std::min(cells[i].size(), kWidest));
-    }
-  }
-  std::string text;
-  for (const Cells& cells : rows) {
-    std::string line;
-    for (size_t i = 0; i < cells.size(); ++i) {
-      line += fmt::format("{:<{}}  ", cells[i], i + 1 < cells.size() ? widths[i] : 0);
-    }
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
   return text;
 }
 

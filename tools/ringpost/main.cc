@@ -13,6 +13,7 @@
 #include "tools/ringpost/error_line.h"
 #include "tools/ringpost/exec_command.h"
 #include "tools/ringpost/exit_status.h"
+#include "tools/ringpost/fit/fit_command.h"
 #include "tools/ringpost/huge_heap.h"
 #include "tools/ringpost/quickstart_command.h"
 #include "tools/ringpost/reproduce_command.h"
@@ -37,6 +38,7 @@ struct Arguments {
   DoctorArguments doctor;
   ExecArguments exec;
   SweepArguments sweep;
+  FitArguments fit;
 };
 
 constexpr char kSetHelp[] = "key.path=value; replaces the file and RINGPOST_SET";
@@ -112,6 +114,19 @@ void AddExec(CLI::App& app, ExecArguments& exec) {
   command->footer("The program and its arguments follow: ringpost exec -- ib_write_lat -F");
 }
 
+void AddFit(CLI::App& app, FitArguments& fit) {
+  CLI::App* command =
+      app.add_subcommand("fit", "Move parameters of a platform so that measured rows are met");
+  command->add_option("config", fit.config, "YAML file: rows, parameters, bounds")->required();
+  command->add_option("--figures", fit.figures, "Rows; default the reference figures")
+      ->type_name("FILE");
+  command->add_option("--out", fit.out, "Write a platform with what was fitted")->type_name("FILE");
+  command->add_option("--json", fit.json, "Write numbers and what is left")->type_name("FILE");
+  command->add_flag("--write", fit.write, "Write the numbers to configs/platforms");
+  command->add_option("--docs", fit.docs, "Write the tables of this document")->type_name("FILE");
+  command->add_flag("--rows-only", fit.rows_only, "Fit nothing: only run the covered rows");
+}
+
 void AddSweep(CLI::App& app, SweepArguments& sweep) {
   CLI::App* command = app.add_subcommand(
       "sweep", "Run an experiment at many points; write results.csv and a report with curves");
@@ -152,6 +167,7 @@ int Dispatch(const CLI::App& app, const Arguments& arguments) {
     return RunReproduceCommand(arguments.reproduce, RealRunner(), std::cout);
   }
   if (app.got_subcommand("sweep")) return RunSweepCommand(arguments.sweep, std::cout);
+  if (app.got_subcommand("fit")) return RunFitCommand(arguments.fit, std::cout);
   if (app.got_subcommand("exec")) return RunExecCommand(arguments.exec);
   return RunQuickstartCommand(RealRunner(), std::cout);
 }
@@ -182,6 +198,7 @@ int Main(int argc, char** argv) {
   AddDoctor(app, arguments.doctor);
   AddExec(app, arguments.exec);
   AddSweep(app, arguments.sweep);
+  AddFit(app, arguments.fit);
   RefuseEmpty(app);
   try {
     app.parse(TakeProgram(argc, argv, arguments.exec), argv);

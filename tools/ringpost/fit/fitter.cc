@@ -1,18 +1,18 @@
-#include "bench/refit/fitter.h"
+#include "tools/ringpost/fit/fitter.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <nlopt.hpp>
+#include <set>
 #include <stdexcept>
 
 #include "configs/schema/platform_loader.h"
 #include "tools/ringpost/experiment.h"
+#include "tools/ringpost/fit/minimise.h"
 #include "tools/ringpost/verdict.h"
 
-namespace ringpost::bench {
+namespace ringpost::tools {
 namespace {
 
 sim::Parameter& ParameterOf(sim::Platform& platform, const std::string& key) {
@@ -29,35 +29,23 @@ bool Same(const sim::Parameter& a, const sim::Parameter& b) {
 // Four digits: what a file holds.
 double Rounded(double value) { return std::stod(fmt::format("{:.4g}", value)); }
 
-struct Objective {
-  std::function<double(const std::vector<double>&)> loss;
-  static double Call(const std::vector<double>& x, std::vector<double>&, void* self) {
-    return static_cast<Objective*>(self)->loss(x);
-  }
-};
-
-struct Search {
-  nlopt::algorithm algorithm;
-  uint32_t evaluations;  // at most, times the square of the numbers that are moved
-  double step;           // first step and precision: 0.1 is about 10 % of a number
-  double precision;
-};
-
-// What phases leave of the staircase would trap a simplex; a quadratic model looks past it.
-std::vector<Search> SearchesFor(const Stage& stage) {
+// What phases leave of the staircase would trap a simplex; a quadratic model looks past it. More
+// numbers take more looks.
+std::vector<Search> SearchesFor(const FitStage& stage) {
+  const auto squared = static_cast<uint32_t>(stage.moves.size() * stage.moves.size());
   if (stage.phases > 1) {
-    return {{nlopt::LN_BOBYQA, 10, 0.3, 3e-3}, {nlopt::LN_BOBYQA, 5, 0.08, 1e-3}};
+    return {{Method::kBobyqa, 10 * squared, 0.3, 3e-3}, {Method::kBobyqa, 5 * squared, 0.08, 1e-3}};
   }
-  return {{nlopt::GN_DIRECT_L, 15, 0.3, 1e-3}, {nlopt::LN_SBPLX, 25, 0.05, 1e-4}};
+  return {{Method::kDirect, 15 * squared, 0.3, 1e-3}, {Method::kSubplex, 25 * squared, 0.05, 1e-4}};
 }
 
 }  // namespace
 
-Fitter::Fitter(Plan plan, std::vector<tools::FigureRow> rows) : plan_(std::move(plan)) {
-  for (tools::FigureRow& row : rows) rows_.emplace(row.id, row);
-  for (const Stage& stage : plan_.stages) {
+Fitter::Fitter(FitPlan plan, std::vector<FigureRow> rows) : plan_(std::move(plan)) {
+  for (FigureRow& row : rows) rows_.emplace(row.id, row);
+  for (const FitStage& stage : plan_.stages) {
     for (const std::string& id : stage.rows) {
-      const std::string platform = tools::PlatformOf(RowOf(id, stage.position));
+      const std::string platform = PlatformOf(RowOf(id, stage.position));
       platforms_.try_emplace(platform, config::LoadPlatform(platform));
     }
     for (const Move& move : stage.moves) {
@@ -74,8 +62,7 @@ Fitter::Fitter(Plan plan, std::vector<tools::FigureRow> rows) : plan_(std::move(
   }
 }
 
-const tools::FigureRow& Fitter::RowOf(const std::string& id,
-                                      const config::Position& position) const {
+const FigureRow& Fitter::RowOf(const std::string& id, const config::Position& position) const {
   const auto found = rows_.find(id);
   if (found == rows_.end()) {
     throw config::ConfigError(position, id, {"is no row of the figures", "name one"});
@@ -95,13 +82,17 @@ void Fitter::Set(const Move& move, double value) {
 
 double Fitter::RelativeError(const std::string& row, uint32_t phases) const {
   double sum = 0;
-  for (uint32_t i = 0; i < phases; ++i) sum += ErrorAt(row, (i + 0.5) / phases - 0.5);
+  for (uint32_t i = 0; i < phases; ++i) {
+    const Verdict verdict = JudgeAt(row, (i + 0.5) / phases - 0.5);
+    if (!verdict.relative_error) throw std::runtime_error(row + ": " + verdict.reason);
+    sum += *verdict.relative_error;
+  }
   return sum / phases;
 }
 
 // `phase`: by how much of a polling turn the doorbell comes late.
-double Fitter::ErrorAt(const std::string& row, double phase) const {
-  tools::Runs runs([this, phase](const config::Config& config, const sim::Platform& platform) {
+Verdict Fitter::JudgeAt(const std::string& row, double phase) const {
+  Runs runs([this, phase](const config::Config& config, const sim::Platform& platform) {
     const auto fitted = platforms_.find(config.platform);
     sim::Platform moved = fitted == platforms_.end() ? platform : fitted->second;
     const double mhz = moved.sm_clock.value;
@@ -109,12 +100,56 @@ double Fitter::ErrorAt(const std::string& row, double phase) const {
     moved.doorbell_delivery.ns += phase * static_cast<double>(turn.ps) / 1000;
     return workloads::Run(config, moved, {});
   });
-  const tools::Verdict verdict = tools::Judge(rows_.at(row), runs);
-  if (!verdict.relative_error) throw std::runtime_error(row + ": " + verdict.reason);
-  return *verdict.relative_error;
+  return Judge(rows_.at(row), runs);
 }
 
-double Fitter::Loss(const Stage& stage, const std::vector<std::string>& rows,
+// What cannot be fitted to is named before anything is.
+void Fitter::CheckRows(const FitStage& stage) const {
+  for (const std::string& row : stage.rows) {
+    const Verdict verdict = JudgeAt(row, 0);
+    if (verdict.relative_error) continue;
+    const std::string why = verdict.reason.empty() ? "it has a shape and no value" : verdict.reason;
+    throw config::ConfigError(stage.position, row,
+                              {"gives no number to fit to: " + why, "leave it out, or mend it"});
+  }
+}
+
+// A number that moves no row would come out as whatever the search began with.
+void Fitter::CheckMoves(const FitStage& stage) {
+  const std::map<std::string, sim::Platform> before = platforms_;
+  for (const Move& move : stage.moves) {
+    std::vector<double> errors[2];
+    for (const bool upper : {false, true}) {
+      Set(move, upper ? move.to : move.from);
+      for (const std::string& row : stage.rows) {
+        errors[upper].push_back(RelativeError(row, stage.phases));
+      }
+      platforms_ = before;
+    }
+    if (errors[0] != errors[1]) continue;
+    throw config::ConfigError(move.position, move.parameters[0],
+                              {fmt::format("of {} moves none of these rows", move.platform),
+                               "leave it out, or add a row that depends on it"});
+  }
+}
+
+std::vector<Residual> Fitter::Residuals() const {
+  std::vector<Residual> residuals;
+  std::set<std::string> seen;
+  for (const FitStage& stage : plan_.stages) {
+    for (const std::string& row : stage.rows) {
+      if (!seen.insert(row).second) continue;
+      const Verdict verdict = JudgeAt(row, 0);
+      const FigureRow& its = rows_.at(row);
+      residuals.push_back({row, its.value.value_or(its.low.value_or(0)),
+                           verdict.simulated.value_or(0), its.unit,
+                           verdict.relative_error.value_or(0)});
+    }
+  }
+  return residuals;
+}
+
+double Fitter::Loss(const FitStage& stage, const std::vector<std::string>& rows,
                     const Numbers& numbers) {
   for (size_t i = 0; i < numbers.size(); ++i) Set(stage.moves[i], std::exp(numbers[i]));
   double sum = 0;
@@ -122,7 +157,7 @@ double Fitter::Loss(const Stage& stage, const std::vector<std::string>& rows,
   return sum;
 }
 
-Fitter::Numbers Fitter::FitStage(const Stage& stage, const std::vector<std::string>& rows) {
+Fitter::Numbers Fitter::Fit(const FitStage& stage, const std::vector<std::string>& rows) {
   const size_t count = stage.moves.size();
   Numbers low, high, x;
   for (const Move& move : stage.moves) {
@@ -130,19 +165,9 @@ Fitter::Numbers Fitter::FitStage(const Stage& stage, const std::vector<std::stri
     high.push_back(std::log(move.to));
     x.push_back((low.back() + high.back()) / 2);
   }
-  Objective objective{[&](const Numbers& at) { return Loss(stage, rows, at); }};
-  double loss = 0;
-  for (const Search& search : SearchesFor(stage)) {
-    nlopt::opt optimiser(search.algorithm, static_cast<unsigned>(count));
-    optimiser.set_lower_bounds(low);
-    optimiser.set_upper_bounds(high);
-    optimiser.set_min_objective(&Objective::Call, &objective);
-    optimiser.set_maxeval(static_cast<int>(search.evaluations * count * count));
-    optimiser.set_stopval(1e-8);
-    optimiser.set_xtol_abs(search.precision);
-    optimiser.set_initial_step(Numbers(count, search.step));
-    optimiser.optimize(x, loss);
-  }
+  constexpr double kEnough = 1e-8;
+  const Task task{[&](const Numbers& at) { return Loss(stage, rows, at); }, low, high, kEnough};
+  for (const Search& search : SearchesFor(stage)) Minimise(task, search, x);
   for (size_t i = 0; i < count; ++i) {
     x[i] = Rounded(std::exp(x[i]));
     Set(stage.moves[i], x[i]);
@@ -151,13 +176,13 @@ Fitter::Numbers Fitter::FitStage(const Stage& stage, const std::vector<std::stri
 }
 
 // Refits without each row in turn, and looks how far that row then is from where it was.
-void Fitter::LeaveOneOut(const Stage& stage, const Numbers& fitted,
+void Fitter::LeaveOneOut(const FitStage& stage, const Numbers& fitted,
                          std::vector<FittedNumber>& result) {
   for (const std::string& row : stage.rows) {
     const double before = RelativeError(row, stage.phases);
     std::vector<std::string> others = stage.rows;
     std::erase(others, row);
-    FitStage(stage, others);
+    Fit(stage, others);
     const double movement = (1 + RelativeError(row, stage.phases)) / (1 + before) - 1;
     for (size_t i = 0; i < fitted.size(); ++i) {
       Set(stage.moves[i], fitted[i]);
@@ -169,10 +194,13 @@ void Fitter::LeaveOneOut(const Stage& stage, const Numbers& fitted,
   }
 }
 
-std::vector<FittedNumber> Fitter::FitAll() {
+std::vector<FittedNumber> Fitter::FitAll(const std::function<void(const std::string&)>& next) {
+  for (const FitStage& stage : plan_.stages) CheckRows(stage);
   std::vector<FittedNumber> result;
-  for (const Stage& stage : plan_.stages) {
-    const Numbers fitted = FitStage(stage, stage.rows);
+  for (const FitStage& stage : plan_.stages) {
+    if (next) next(stage.moves[0].platform + " " + stage.moves[0].parameters[0]);
+    CheckMoves(stage);
+    const Numbers fitted = Fit(stage, stage.rows);
     // A difference of other rows weighs in, but fixes nothing that they do not.
     const auto own = std::count_if(stage.rows.begin(), stage.rows.end(), [this](const auto& id) {
       return rows_.at(id).value_of.empty() || rows_.at(id).sweep;
@@ -186,4 +214,4 @@ std::vector<FittedNumber> Fitter::FitAll() {
   return result;
 }
 
-}  // namespace ringpost::bench
+}  // namespace ringpost::tools

@@ -5,27 +5,27 @@
 #include <map>
 #include <set>
 
-#include "bench/refit/covered.h"
-#include "bench/refit/plan.h"
 #include "configs/schema/platform_loader.h"
 #include "configs/schema/root.h"
+#include "tools/ringpost/fit/covered.h"
+#include "tools/ringpost/fit/plan.h"
 
-namespace ringpost::bench {
+namespace ringpost::tools {
 namespace {
 
 using sim::Provenance;
 
 const std::vector<std::string> kPlatforms = {"p_ib", "p_gb200"};
 
-Plan ThePlan() { return ReadPlan(config::FindRoot() + "/configs/fit.yaml"); }
+FitPlan ThePlan() { return ReadFitPlan(config::FindRoot() + "/configs/fit.yaml"); }
 
-std::vector<tools::FigureRow> Rows() {
-  return tools::ReadFigures(config::FindRoot() + "/configs/reference/figures.yaml");
+std::vector<FigureRow> Rows() {
+  return ReadFigures(config::FindRoot() + "/configs/reference/figures.yaml");
 }
 
 // Which rows count depends on their settings alone, so nothing needs to run.
-std::vector<tools::Verdict> Counted() {
-  const tools::Runner nothing = [](const config::Config&, const sim::Platform&) {
+std::vector<Verdict> Counted() {
+  const Runner nothing = [](const config::Config&, const sim::Platform&) {
     workloads::RunResult result;
     for (const char* name : {"issue_latency", "put_completion_latency", "doorbell_to_cqe",
                              "round_trip_p50", "message_rate", "message_rate_per_qp"}) {
@@ -33,8 +33,8 @@ std::vector<tools::Verdict> Counted() {
     }
     return result;
   };
-  std::vector<tools::Verdict> verdicts = JudgeCovered(ThePlan(), Rows(), nothing);
-  std::erase_if(verdicts, [](const tools::Verdict& verdict) { return !verdict.counted; });
+  std::vector<Verdict> verdicts = JudgeCovered(ThePlan(), Rows(), nothing);
+  std::erase_if(verdicts, [](const Verdict& verdict) { return !verdict.counted; });
   return verdicts;
 }
 
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(AtMostTwentyParametersAreFittedOverBothPlatforms) {
 
 BOOST_AUTO_TEST_CASE(EveryFittedParameterNamesRowsThatAreFittedOn) {
   std::map<std::string, std::string> roles;
-  for (const tools::FigureRow& row : Rows()) roles[row.id] = row.role;
+  for (const FigureRow& row : Rows()) roles[row.id] = row.role;
   for (const auto& [parameter, rows] : Fitted()) {
     BOOST_TEST_CONTEXT(parameter) {
       BOOST_TEST(!rows.empty());
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(EveryFittedParameterNamesRowsThatAreFittedOn) {
 
 BOOST_AUTO_TEST_CASE(TheFittedParametersAreThoseOfThePlan) {
   std::map<std::string, std::set<std::string>> planned;
-  for (const Stage& stage : ThePlan().stages) {
+  for (const FitStage& stage : ThePlan().stages) {
     for (const Move& move : stage.moves) {
       for (const std::string& key : move.parameters) {
         planned[move.platform + " " + key] = {stage.rows.begin(), stage.rows.end()};
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(TheFittedParametersAreThoseOfThePlan) {
 BOOST_AUTO_TEST_CASE(ARowIsFittedOnExactlyWhenAParameterNamesIt) {
   std::set<std::string> named;
   for (const auto& [parameter, rows] : Fitted()) named.insert(rows.begin(), rows.end());
-  for (const tools::Verdict& verdict : Counted()) {
+  for (const Verdict& verdict : Counted()) {
     const bool fitted_on = verdict.row.role == "fitted_on";
     BOOST_TEST(fitted_on == named.contains(verdict.row.id), verdict.row.id);
   }
@@ -110,17 +110,17 @@ BOOST_AUTO_TEST_CASE(ARowIsFittedOnExactlyWhenAParameterNamesIt) {
 
 BOOST_AUTO_TEST_CASE(RowsWithTheSameMeasurementHaveTheSameRole) {
   std::map<std::string, std::string> roles;
-  const tools::Runner nothing = [](const config::Config&, const sim::Platform&) {
+  const Runner nothing = [](const config::Config&, const sim::Platform&) {
     return workloads::RunResult{};
   };
-  for (const tools::Verdict& verdict : JudgeCovered(ThePlan(), Rows(), nothing)) {
+  for (const Verdict& verdict : JudgeCovered(ThePlan(), Rows(), nothing)) {
     const auto [entry, is_new] = roles.try_emplace(verdict.measurement, verdict.row.role);
     BOOST_TEST(entry->second == verdict.row.role, verdict.row.id);
   }
 }
 
 BOOST_AUTO_TEST_CASE(AtLeastHalfOfTheCountedRowsArePredicted) {
-  const std::vector<tools::Verdict> counted = Counted();
+  const std::vector<Verdict> counted = Counted();
   const auto predicted = std::count_if(counted.begin(), counted.end(), [](const auto& verdict) {
     return verdict.row.role == "predicted";
   });
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(TheSecondPlatformDiffersInPathsLoadClockFencesAndLinkAlone)
 
 // Twice the value, or 1 ns where it is zero.
 BOOST_AUTO_TEST_CASE(NoRowDependsOnWhatIsAssumed) {
-  const tools::Runner moved = [](const config::Config& config, const sim::Platform& platform) {
+  const Runner moved = [](const config::Config& config, const sim::Platform& platform) {
     sim::Platform other = platform;
     for (const sim::ParameterInfo& info : sim::Parameters()) {
       sim::Parameter& parameter = other.*(info.member);
@@ -158,18 +158,18 @@ BOOST_AUTO_TEST_CASE(NoRowDependsOnWhatIsAssumed) {
     }
     return workloads::Run(config, other, {});
   };
-  for (const tools::FigureRow& row : Rows()) {
+  for (const FigureRow& row : Rows()) {
     const std::set<std::string> some = {"mini_gda_inline_putc_pib",    "mini_gda_inline_rtt_gb200",
                                         "mini_gda_noninline_putc_pib", "rate_1t_1qp_b16",
                                         "rate_64t_64qp_64sm_b16",      "rate_8warp_1qp_coop"};
     if (!some.contains(row.id)) continue;
-    tools::Runs as_is(tools::RealRunner());
-    tools::Runs with_moved(moved);
-    const double before = tools::Judge(row, as_is).simulated.value();
-    const double after = tools::Judge(row, with_moved).simulated.value();
+    Runs as_is(RealRunner());
+    Runs with_moved(moved);
+    const double before = Judge(row, as_is).simulated.value();
+    const double after = Judge(row, with_moved).simulated.value();
     BOOST_TEST(std::abs(after / before - 1) < 0.01, row.id << ": " << before << " " << after);
   }
 }
 
 }  // namespace
-}  // namespace ringpost::bench
+}  // namespace ringpost::tools

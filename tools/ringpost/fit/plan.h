@@ -1,4 +1,9 @@
-// plan.h: what bench/refit may move, and which figures fix it: configs/fit.yaml.
+// plan.h: what `ringpost fit` may move, and which measured rows fix it.
+//
+//   stages:
+//     - rows: [my_issue]                     # ids of the file of figures
+//       move:
+//         - {platform: p_ib, parameters: [gpu.wqe_build], part: cycles, from: 20, to: 600}
 //
 // Stages run in order and each starts from what the earlier ones have found, so that a parameter
 // that one row fixes alone is set once. A move is one number: a parameter of one platform, or
@@ -11,7 +16,7 @@
 
 #include "configs/schema/config_error.h"
 
-namespace ringpost::bench {
+namespace ringpost::tools {
 
 struct Move {
   std::string platform;                 // the file that holds the number
@@ -19,21 +24,25 @@ struct Move {
   bool in_cycles = false;               // which part of a time is moved; the other one is zero
   double from = 1;                      // bounds, in cycles or ns
   double to = 10000;
+  config::Position position;
 };
 
-struct Stage {
-  std::vector<std::string> rows;  // ids of configs/reference/figures.yaml
+struct FitStage {
+  std::vector<std::string> rows;  // ids
   std::vector<Move> moves;
   uint32_t phases = 1;  // see Fitter
   config::Position position;
 };
 
-struct Plan {
-  std::string covers;  // a regular expression over the ids of all covered rows
-  std::vector<Stage> stages;
+struct FitPlan {
+  std::string covers = ".";  // a regular expression over the ids of the rows that it answers for
+  std::vector<FitStage> stages;
 };
 
 // Throws config::ConfigError.
-Plan ReadPlan(const std::string& path);
+FitPlan ReadFitPlan(const std::string& path);
 
-}  // namespace ringpost::bench
+// The platforms that it moves, each once, in its order.
+std::vector<std::string> MovedPlatforms(const FitPlan& plan);
+
+}  // namespace ringpost::tools

@@ -1,14 +1,18 @@
-#include "bench/refit/report.h"
+#include "tools/ringpost/fit/report.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <map>
+#include <sstream>
 #include <stdexcept>
 
 #include "tools/ringpost/figure_report.h"
+#include "tools/ringpost/text_table.h"
+#include "tools/ringpost/version.h"
 
-namespace ringpost::bench {
+namespace ringpost::tools {
 namespace {
 
 std::string ValueOf(const FittedNumber& number) {
@@ -36,12 +40,53 @@ size_t BlockStart(const std::string& text, const std::string& block) {
   return at + line.size();
 }
 
-std::string Published(const tools::FigureRow& row) {
+std::string Published(const FigureRow& row) {
   const bool has_unit = (row.value || row.low) && row.unit != "-";
   return has_unit ? row.published + " " + row.unit : row.published;
 }
 
+std::string ResidualTable(const std::vector<Residual>& residuals) {
+  std::vector<Cells> table = {{"row", "published", "simulated", "error"}};
+  for (const Residual& residual : residuals) {
+    table.push_back({residual.row, ValueText(residual.published, residual.unit),
+                     ValueText(residual.simulated, residual.unit),
+                     fmt::format("{:+.1f} %", 100 * residual.error)});
+  }
+  return Aligned(table);
+}
+
 }  // namespace
+
+std::string FitSummary(const std::vector<FittedNumber>& numbers,
+                       const std::vector<Residual>& residuals) {
+  std::vector<Cells> table = {{"parameter", "platform", "value", "bounds", "rows that fix it"}};
+  for (const FittedNumber& number : numbers) {
+    const Move& move = number.move;
+    table.push_back({fmt::format("{}", fmt::join(move.parameters, ", ")), move.platform,
+                     ValueOf(number), fmt::format("{:.4g} to {:.4g}", move.from, move.to),
+                     fmt::format("{}", fmt::join(number.rows, ", "))});
+  }
+  return Aligned(table) + "\n" + ResidualTable(residuals);
+}
+
+std::string FragmentOf(const std::vector<FittedNumber>& numbers,
+                       const std::vector<Residual>& residuals) {
+  const std::string& platform = numbers[0].move.platform;
+  std::string text = fmt::format(
+      "# {} with numbers that ringpost {} has fitted to these rows:\n#\n", platform, kVersion);
+  std::istringstream rows(ResidualTable(residuals));
+  for (std::string line; std::getline(rows, line);) text += "#   " + line + "\n";
+  text += "base: " + platform + "\n";
+  std::map<std::string, std::string> blocks;
+  for (const FittedNumber& number : numbers) {
+    for (const std::string& key : number.move.parameters) {
+      const size_t dot = key.find('.');
+      blocks[key.substr(0, dot)] += "  " + LineFor(key.substr(dot + 1), number) + "\n";
+    }
+  }
+  for (const auto& [block, lines] : blocks) text += "\n" + block + ":\n" + lines;
+  return text;
+}
 
 std::string NumberTable(const std::vector<FittedNumber>& numbers) {
   std::string text =
@@ -55,30 +100,30 @@ std::string NumberTable(const std::vector<FittedNumber>& numbers) {
   return text;
 }
 
-std::string RowTable(const std::vector<tools::Verdict>& verdicts) {
+std::string RowTable(const std::vector<Verdict>& verdicts) {
   std::string text =
       "| figure | platform | published | simulated | error | role | status |\n"
       "|---|---|---|---|---|---|---|\n";
-  for (const tools::Verdict& verdict : verdicts) {
-    const tools::FigureRow& row = verdict.row;
+  for (const Verdict& verdict : verdicts) {
+    const FigureRow& row = verdict.row;
     std::string simulated = verdict.simulated_text;
     if (simulated.empty() && verdict.simulated) {
-      simulated = tools::ValueText(*verdict.simulated, row.unit);
+      simulated = ValueText(*verdict.simulated, row.unit);
     }
     const std::string error =
         verdict.relative_error ? fmt::format("{:+.1f} %", 100 * *verdict.relative_error) : "";
     text += fmt::format("| {} | {} | {} | {} | {} | {} | {}{} |\n", row.id, row.platform,
-                        Published(row), simulated, error, row.role, tools::NameOf(verdict.status),
+                        Published(row), simulated, error, row.role, NameOf(verdict.status),
                         verdict.reason.empty() ? "" : ": " + verdict.reason);
   }
   return text;
 }
 
-std::string RowSummary(const std::vector<tools::Verdict>& verdicts) {
+std::string RowSummary(const std::vector<Verdict>& verdicts) {
   int counted = 0, hit = 0, predicted = 0, predicted_hit = 0;
-  for (const tools::Verdict& verdict : verdicts) {
+  for (const Verdict& verdict : verdicts) {
     if (!verdict.counted) continue;
-    const bool is_hit = verdict.status == tools::Status::kHit;
+    const bool is_hit = verdict.status == Status::kHit;
     const bool is_predicted = verdict.row.role == "predicted";
     ++counted;
     hit += is_hit;
@@ -112,9 +157,9 @@ std::string WithNumbers(std::string text, const std::string& platform,
 
 std::string WithSection(const std::string& document, const std::string& name,
                         const std::string& text) {
-  const std::string begin = "<!-- refit: " + name + " -->\n";
+  const std::string begin = "<!-- fit: " + name + " -->\n";
   const size_t at = document.find(begin);
-  const size_t end = document.find("<!-- refit: end -->", at);
+  const size_t end = document.find("<!-- fit: end -->", at);
   if (at == std::string::npos || end == std::string::npos) {
     throw std::runtime_error("the document has no place for " + name);
   }
@@ -122,4 +167,4 @@ std::string WithSection(const std::string& document, const std::string& name,
   return document.substr(0, start) + text + document.substr(end);
 }
 
-}  // namespace ringpost::bench
+}  // namespace ringpost::tools

@@ -3,31 +3,31 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "bench/refit/covered.h"
-#include "bench/refit/report.h"
 #include "configs/schema/platform_loader.h"
 #include "configs/schema/root.h"
 #include "configs/schema/yaml_file.h"
+#include "tools/ringpost/fit/covered.h"
+#include "tools/ringpost/fit/report.h"
 
-namespace ringpost::bench {
+namespace ringpost::tools {
 namespace {
 
 std::string Document() { return config::ReadText(config::FindRoot() + "/docs/fidelity.md"); }
 
-Plan ThePlan() { return ReadPlan(config::FindRoot() + "/configs/fit.yaml"); }
+FitPlan ThePlan() { return ReadFitPlan(config::FindRoot() + "/configs/fit.yaml"); }
 
 BOOST_AUTO_TEST_CASE(TheRowsAreThoseOfTheSimulator) {
-  const auto rows = tools::ReadFigures(config::FindRoot() + "/configs/reference/figures.yaml");
-  const auto verdicts = JudgeCovered(ThePlan(), rows, tools::RealRunner());
+  const auto rows = ReadFigures(config::FindRoot() + "/configs/reference/figures.yaml");
+  const auto verdicts = JudgeCovered(ThePlan(), rows, RealRunner());
   const std::string text = RowSummary(verdicts) + "\n" + RowTable(verdicts);
   BOOST_TEST((WithSection(Document(), "rows", text) == Document()),
-             "docs/fidelity.md is old: bazel run //bench/refit -- --rows-only --docs "
+             "docs/fidelity.md is old: ringpost fit configs/fit.yaml --rows-only --docs "
              "docs/fidelity.md");
 }
 
 BOOST_AUTO_TEST_CASE(TheFittedNumbersAreThoseOfThePlatformFiles) {
   const std::string document = Document();
-  for (const Stage& stage : ThePlan().stages) {
+  for (const FitStage& stage : ThePlan().stages) {
     for (const Move& move : stage.moves) {
       const sim::Platform platform = config::LoadPlatform(move.platform);
       for (const sim::ParameterInfo& info : sim::Parameters()) {
@@ -43,4 +43,4 @@ BOOST_AUTO_TEST_CASE(TheFittedNumbersAreThoseOfThePlatformFiles) {
 }
 
 }  // namespace
-}  // namespace ringpost::bench
+}  // namespace ringpost::tools
