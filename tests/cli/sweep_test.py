@@ -1,11 +1,13 @@
 """A sweep: a row for each point, in one order, whatever runs it and however often it is killed."""
 
+import fcntl
 import json
 import os
 import pty
 import random
 import signal
 import subprocess
+import threading
 import time
 
 from tests import case_report
@@ -212,6 +214,26 @@ class Resume(SweepCase):
             after = lines_of(self.path(out, "points.jsonl"))
             self.assertEqual(set(done.decode().splitlines()) - set(after), set())
             self.assertEqual(len(after), 13)
+
+    def hold(self, out):
+        """Locks the folder as a sweep that writes there does; returns what holds it."""
+        holder = os.open(self.path(out), os.O_RDONLY)
+        fcntl.flock(holder, fcntl.LOCK_EX)
+        return holder
+
+    def test_what_a_killed_sweep_holds_a_moment_longer_is_waited_for(self):
+        self.sweep("out")
+        timer = threading.Timer(0.3, os.close, [self.hold("out")])
+        timer.start()
+        self.sweep("out", "--resume")
+        timer.join()
+
+    def test_a_folder_that_another_sweep_goes_on_to_hold_is_refused(self):
+        self.sweep("out")
+        holder = self.hold("out")
+        run = self.sweep("out", "--resume", status=2)
+        self.assertIn("--out: another sweep is writing to", run.stderr)
+        os.close(holder)
 
     def test_a_torn_line_is_dropped_wherever_it_is_cut(self):
         self.sweep("whole")

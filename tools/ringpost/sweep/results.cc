@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +16,7 @@
 #include <set>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 #include "configs/schema/config_error.h"
@@ -153,12 +155,19 @@ Results::~Results() {
   }
 }
 
-// Two sweeps in one folder would mix their lines. The lock ends with its process.
+// Two sweeps in one folder would mix their lines. The lock ends with its process, and with what
+// that process has just forked: a sweep that was killed may hold it for a moment longer.
 void Results::Lock() {
+  constexpr int kTries = 40;
+  constexpr std::chrono::milliseconds kBetween{50};
   lock_ = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (lock_ >= 0 && flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    Refuse(fmt::format("another sweep is writing to {}", folder_),
-           "wait for it, or use another folder");
+  if (lock_ < 0) return;
+  for (int tries = 0; flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; ++tries) {
+    if (tries == kTries) {
+      Refuse(fmt::format("another sweep is writing to {}", folder_),
+             "wait for it, or use another folder");
+    }
+    std::this_thread::sleep_for(kBetween);
   }
 }
 
