@@ -20,9 +20,10 @@ sim::MemoryOptions MemoryOptionsOf(const FabricOptions& options) {
   return memory;
 }
 
-std::unique_ptr<sim::ContextCache> CacheOf(const sim::CacheSpec& spec, const char* role,
+std::shared_ptr<sim::ContextCache> CacheOf(const sim::CacheSpec& spec, const char* role,
                                            uint32_t node, uint64_t seed) {
-  auto cache = sim::MakeCache(spec, seed, fmt::format("{} contexts of node {}", role, node));
+  std::shared_ptr<sim::ContextCache> cache =
+      sim::MakeCache(spec, seed, fmt::format("{} contexts of node {}", role, node));
   RINGPOST_CHECK(cache != nullptr, "a platform was given an impossible cache");
   return cache;
 }
@@ -50,9 +51,15 @@ Fabric::Fabric(const sim::Platform& platform, const FabricOptions& options)
                                                                      {},
                                                                      options.tap});
   for (uint32_t node = 0; node < options.nodes; ++node) {
-    nodes_.push_back(std::make_unique<sim::NicNode>(
-        *context_, node, CacheOf(platform.requester_context, "requester", node, options.seed),
-        CacheOf(platform.responder_context, "responder", node, options.seed)));
+    const auto cache = [&](const sim::CacheSpec& spec, const char* role) {
+      return CacheOf(spec, role, node, options.seed);
+    };
+    const bool shared = platform.has_shared_engine;
+    auto requester =
+        shared ? cache(platform.context, "all") : cache(platform.requester_context, "requester");
+    auto responder = shared ? requester : cache(platform.responder_context, "responder");
+    nodes_.push_back(std::make_unique<sim::NicNode>(*context_, node, std::move(requester),
+                                                    std::move(responder)));
     gpus_.push_back(
         std::make_unique<sim::Gpu>(engine_, *memory_, costs_, static_cast<uint16_t>(node)));
     hosts_.push_back(std::make_unique<sim::Gpu>(

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "configs/schema/connection_checks.h"
 #include "configs/schema/quantity.h"
 #include "configs/schema/schema.h"
 #include "transport/publication/pairs.h"
@@ -14,8 +15,6 @@ namespace ringpost::config {
 namespace {
 
 using Found = std::optional<Conflict>;
-
-constexpr uint64_t kWarp = 32;
 
 bool HasGpuScope(Ordering ordering) {
   return ordering == Ordering::kGpuFence || ordering == Ordering::kGpuFenceDbrec ||
@@ -88,7 +87,8 @@ Found CheckPublication(const TransportConfig& transport, const WorkloadConfig& w
                     {"per_thread and locked ring for each WQE",
                      "use 1, or publication batched, ordered_handoff, cooperative or last_writer"}};
   }
-  if (transport.publication == Publication::kCooperative && workload.threads_per_qp % kWarp != 0) {
+  if (transport.publication == Publication::kCooperative &&
+      workload.threads_per_qp % kWarpLanes != 0) {
     return Conflict{{"transport.publication", "workload.threads_per_qp"},
                     {"cooperative needs whole warps on each QP",
                      "use a multiple of 32 for workload.threads_per_qp"}};
@@ -125,6 +125,8 @@ Found CheckThreads(const TransportConfig& transport, const WorkloadConfig& workl
         {fmt::format("{} threads on one SM are too many", workload.threads / workload.sms_count),
          fmt::format("use at most {} for each SM", kResident)}};
   }
+  // Its threads have as many queues each as there are.
+  if (workload.kind == WorkloadKind::kConnectionScaling) return std::nullopt;
   const uint64_t needed =
       workload.threads / workload.threads_per_qp + (workload.threads % workload.threads_per_qp > 0);
   if (needed > transport.qps_per_peer) {
@@ -177,7 +179,9 @@ Found CheckPayload(const Config& config) {
 }
 
 // What the NIC would refuse is refused before anything is made.
-Found CheckLimits(const TransportConfig& transport, const NicLimitsConfig& limits) {
+Found CheckLimits(const Config& config) {
+  const TransportConfig& transport = config.transport;
+  const NicLimitsConfig& limits = config.nic.limits;
   const auto beyond = [](const char* key, const char* limit_key, uint64_t value, uint64_t limit) {
     return Conflict{{key, limit_key},
                     {fmt::format("{} is more than {}, {}", value, limit_key, limit),
@@ -187,7 +191,8 @@ Found CheckLimits(const TransportConfig& transport, const NicLimitsConfig& limit
                                           ? std::pair(limits.cqs_count, "nic.limits.cqs_count")
                                           : std::pair(limits.qps_count, "nic.limits.qps_count");
   // Of DC, an initiator and a target.
-  const uint64_t each = transport.kind == TransportKind::kDc ? 2 : 1;
+  const uint64_t each =
+      (transport.kind == TransportKind::kDc ? 2 : 1) * std::max<uint64_t>(1, config.ranks - 1);
   if (transport.qps_per_peer > objects / each) {
     return beyond("transport.qps_per_peer", objects_key, transport.qps_per_peer, objects / each);
   }
@@ -283,7 +288,7 @@ Found CheckLatency(const Config& config) {
   if (!trip && workload.kind != WorkloadKind::kPutLatency) return std::nullopt;
   const bool on_gpu = config.backend == Backend::kSim || RunsKernels(config);
   const bool warp = !trip && on_gpu && config.transport.publication == Publication::kCooperative;
-  if (workload.threads > (warp ? kWarp : 1)) {
+  if (workload.threads > (warp ? kWarpLanes : 1)) {
     std::string wrong = "round_trip is one thread of each rank";
     if (!trip) {
       wrong = on_gpu ? "put_latency is one thread on a GPU, or one warp with cooperative"
@@ -358,13 +363,14 @@ std::optional<Conflict> FindConflict(const Config& config) {
   // First what a workload can take at all: the rest would advise what it does not take.
   if (Found found = CheckCaller(config)) return found;
   if (Found found = CheckLatency(config)) return found;
+  if (Found found = ConnectionConflict(config)) return found;
   if (Found found = CheckOrdering(config.transport, config.workload)) return found;
   if (Found found = CheckPublication(config.transport, config.workload)) return found;
   if (Found found = CheckThreads(config.transport, config.workload)) return found;
   if (Found found = CheckDoorbell(config)) return found;
   if (Found found = CheckInline(config.transport, config.workload)) return found;
   if (Found found = CheckPayload(config)) return found;
-  if (Found found = CheckLimits(config.transport, config.nic.limits)) return found;
+  if (Found found = CheckLimits(config)) return found;
   if (Found found = CheckFaults(config)) return found;
   if (Found found = CheckKernels(config)) return found;
   if (Found found = CheckRealTime(config)) return found;

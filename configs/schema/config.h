@@ -37,14 +37,18 @@ struct WorkloadConfig {
   WorkloadKind kind = WorkloadKind::kPutLatency;
   uint64_t payload_bytes = 0;
   InlineMode inline_mode = InlineMode::kAuto;
-  Placement placement = Placement::kGpu;  // of payload and flags
-  uint64_t threads = 0;                   // that post
-  uint64_t threads_per_qp = 0;            // neighbours that share one QP
-  uint64_t sms_count = 0;                 // over which the threads are spread evenly
-  uint64_t live_values = 0;               // callers: floats that a thread keeps
-  uint64_t messages_per_block = 0;        // callers: puts of each block and kernel
-  uint64_t operations = 0;                // measured, all threads together
-  uint64_t warm_up = 0;                   // before them, not measured
+  Placement placement = Placement::kGpu;   // of payload and flags
+  uint64_t threads = 0;                    // that post
+  uint64_t threads_per_qp = 0;             // neighbours that share one QP
+  uint64_t sms_count = 0;                  // over which the threads are spread evenly
+  uint64_t live_values = 0;                // callers: floats that a thread keeps
+  uint64_t messages_per_block = 0;         // callers: puts of each block and kernel
+  Direction direction = Direction::kBoth;  // connection_scaling: this and the next three
+  uint64_t writes_per_visit = 0;           // to one queue, before the next
+  VisitOrder visit_order = VisitOrder::kRoundRobin;
+  Revisit revisit = Revisit::kRoom;
+  uint64_t operations = 0;  // measured, all threads together
+  uint64_t warm_up = 0;     // before them, not measured
 };
 
 struct GpuConfig {

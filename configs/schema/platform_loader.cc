@@ -18,14 +18,31 @@ namespace {
 constexpr char kBase[] = "base";
 constexpr char kCaches[] = "caches";
 constexpr char kLinkLayer[] = "link_layer";
+constexpr char kSharedEngine[] = "shared_engine";
+constexpr char kContext[] = "context";
 
 using sim::Parameter;
 using sim::ParameterInfo;
 using sim::Platform;
 using sim::Provenance;
 
+const std::vector<ParameterInfo>& AllParameters() {
+  static const std::vector<ParameterInfo> all = [] {
+    std::vector<ParameterInfo> rows = sim::Parameters();
+    const std::vector<ParameterInfo>& shared = sim::SharedEngineParameters();
+    rows.insert(rows.end(), shared.begin(), shared.end());
+    return rows;
+  }();
+  return all;
+}
+
+// Those that the platform has.
+const std::vector<ParameterInfo>& ParametersOf(const Platform& platform) {
+  return platform.has_shared_engine ? AllParameters() : sim::Parameters();
+}
+
 const ParameterInfo* FindParameter(const std::string& path) {
-  for (const ParameterInfo& info : sim::Parameters()) {
+  for (const ParameterInfo& info : AllParameters()) {
     if (path == info.key) return &info;
   }
   return nullptr;
@@ -86,7 +103,7 @@ class Reader {
 
   static std::set<std::string> MakeBlocks() {
     std::set<std::string> blocks;
-    for (const ParameterInfo& info : sim::Parameters()) blocks.insert(BlockOf(info));
+    for (const ParameterInfo& info : AllParameters()) blocks.insert(BlockOf(info));
     return blocks;
   }
 
@@ -126,7 +143,7 @@ class Reader {
 
   void ReadBlock(const MapItem& block) {
     std::vector<std::string> names;
-    for (const ParameterInfo& info : sim::Parameters()) {
+    for (const ParameterInfo& info : AllParameters()) {
       if (BlockOf(info) == block.key) names.push_back(info.key);
     }
     for (const MapItem& item : ItemsOf(yaml_, block.value, block.key)) {
@@ -143,11 +160,19 @@ class Reader {
   void ReadCaches(const YAML::Node& node) {
     for (const MapItem& item : ItemsOf(yaml_, node, kCaches)) {
       const std::string path = fmt::format("{}.{}", kCaches, item.key);
+      if (item.key == kContext) {
+        const CacheChoice choice = ReadCache(yaml_, item.value, path);
+        platform_.context = choice.spec;
+        platform_.requester_second_level_hit = choice.second_level_hit;
+        platform_.responder_second_level_hit = choice.second_level_hit;
+        seen_.insert(path);
+        continue;
+      }
       const auto cache = std::find_if(std::begin(kCacheKeys), std::end(kCacheKeys),
                                       [&](const Cache& one) { return item.key == one.key; });
       if (cache == std::end(kCacheKeys)) {
         Fail(item.key_node, path,
-             {"there is no such cache", "use requester_context or responder_context"});
+             {"there is no such cache", "use requester_context, responder_context or context"});
       }
       const CacheChoice choice = ReadCache(yaml_, item.value, path);
       platform_.*(cache->spec) = choice.spec;
@@ -165,6 +190,29 @@ class Reader {
     require(kLinkLayer, "use infiniband or roce");
     for (const ParameterInfo& info : sim::Parameters()) require(info.key, FormOf(info));
     for (const Cache& cache : kCacheKeys) require(PathOf(cache), "give {model: infinite}");
+    const std::string context = fmt::format("{}.{}", kCaches, kContext);
+    platform_.has_shared_engine = seen_.contains(kSharedEngine) || seen_.contains(context);
+    if (!platform_.has_shared_engine) return;
+    for (const ParameterInfo& info : sim::SharedEngineParameters()) require(info.key, FormOf(info));
+    require(context, "give {model: infinite}");
+    CheckShared();
+  }
+
+  // What must hold where both roles share a cache.
+  void CheckShared() {
+    for (const Cache& cache : kCacheKeys) {
+      if ((platform_.*(cache.spec)).model == "infinite") continue;
+      throw ConfigError(
+          {yaml_.file, 1, 1}, PathOf(cache),
+          {"stands beside the context cache of both roles", "give {model: infinite}"});
+    }
+    constexpr double kMostLines = 256;
+    const double lines = platform_.requester_lines.value + platform_.host_queue_lines.value +
+                         platform_.responder_lines.value;
+    if (lines <= kMostLines) return;
+    throw ConfigError({yaml_.file, 1, 1}, "shared_engine.requester_lines",
+                      {fmt::format("with those of host queues and responders makes {}", lines),
+                       fmt::format("use at most {} in all", kMostLines)});
   }
 
   YamlText yaml_;
@@ -181,12 +229,16 @@ sim::Platform LoadPlatformFile(const std::string& path) { return Reader(path).Re
 
 std::string CanonicalText(const sim::Platform& platform) {
   std::string text = "link_layer: " + platform.link_layer + "\n";
-  for (const ParameterInfo& info : sim::Parameters()) {
+  for (const ParameterInfo& info : ParametersOf(platform)) {
     text += fmt::format("{}: {}\n", info.key, NumberText(info, platform.*(info.member)));
   }
   for (const Cache& cache : kCacheKeys) {
     const CacheChoice choice{platform.*(cache.spec), platform.*(cache.second_level_hit)};
     text += fmt::format("{}: {}\n", cache.key, CacheText(choice));
+  }
+  if (platform.has_shared_engine) {
+    const CacheChoice choice{platform.context, platform.requester_second_level_hit};
+    text += fmt::format("{}: {}\n", kContext, CacheText(choice));
   }
   return text;
 }
@@ -195,7 +247,7 @@ std::set<std::string> ParametersOf(const std::vector<sim::Platform>& platforms,
                                    sim::Provenance provenance) {
   std::set<std::string> texts;
   for (const sim::Platform& platform : platforms) {
-    for (const ParameterInfo& info : sim::Parameters()) {
+    for (const ParameterInfo& info : ParametersOf(platform)) {
       const Parameter& parameter = platform.*(info.member);
       if (parameter.provenance != provenance) continue;
       texts.insert(fmt::format("{}: {}", info.key, NumberText(info, parameter)));

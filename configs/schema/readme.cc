@@ -86,6 +86,15 @@ platform that `base` names. `link_layer` is `infiniband` or `roce`.
 |---|---|---|
 )";
 
+constexpr char kSharedEngine[] = R"(
+A platform may have a NIC whose directions share one packet engine, and whose roles share one cache
+of lines: then it has all of these, and `caches.context`, whose entries are lines. `nic.receive`
+does not count then. A context is several lines; all that miss are read together.
+
+| parameter | unit | meaning |
+|---|---|---|
+)";
+
 constexpr char kCaches[] = R"(
 ## Caches of a platform
 
@@ -133,6 +142,10 @@ std::string ReadmeText() {
   for (const Key<FaultRule>& key : RuleKeys()) text += Row(key.info);
   text += kPlatform;
   for (const sim::ParameterInfo& info : sim::Parameters()) {
+    text += fmt::format("| `{}` | {} | {} |\n", info.key, NameOf(info.unit), info.meaning);
+  }
+  text += kSharedEngine;
+  for (const sim::ParameterInfo& info : sim::SharedEngineParameters()) {
     text += fmt::format("| `{}` | {} | {} |\n", info.key, NameOf(info.unit), info.meaning);
   }
   text += kCaches;

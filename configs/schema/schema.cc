@@ -99,8 +99,9 @@ void AddRun(Rows& rows) {
                   kStore<&Config::library>});
   rows.push_back({Number("seed", Type::kCount, "1", {0, kMany}, "seed of everything random"),
                   kStore<&Config::seed>});
-  rows.push_back({Number("ranks", Type::kCount, "2", {2, 2}, "processes, one GPU and one NIC each"),
-                  kStore<&Config::ranks>});
+  rows.push_back(
+      {Number("ranks", Type::kCount, "2", {2, 128}, "processes, one GPU and one NIC each"),
+       kStore<&Config::ranks>});
 }
 
 void AddTransport(Rows& rows) {
@@ -161,10 +162,11 @@ void AddWorkload(Rows& rows) {
   using W = WorkloadConfig;
   rows.push_back({Word("workload.kind", "put_latency",
                        {"put_latency", "round_trip", "message_rate", "goodput", "compute_caller",
-                        "streaming_caller"},
+                        "streaming_caller", "connection_scaling"},
                        "what the threads do; goodput: as message_rate, told in bytes; callers: "
                        "kernels that compute, or stream through GPU memory, with the code of a put "
-                       "absent, dormant and used (docs/gpu.md)"),
+                       "absent, dormant and used (docs/gpu.md); connection_scaling: puts to many "
+                       "queue pairs in turn, until a pass is as the one before within 1 %"),
                   kStoreIn<block, &W::kind>});
   rows.push_back(
       {Number("workload.payload", Type::kBytes, "8 B", {0, kGibibyte}, "size of each message"),
@@ -192,6 +194,19 @@ void AddWorkload(Rows& rows) {
   rows.push_back({Number("workload.messages_per_block", Type::kCount, "4", {0, 1024},
                          "puts of each block of 256 threads of a caller"),
                   kStoreIn<block, &W::messages_per_block>});
+  rows.push_back({Word("workload.direction", "both", {"both", "send", "receive"},
+                       "connection_scaling: all to all, rank 0 to the others, or they to it"),
+                  kStoreIn<block, &W::direction>});
+  rows.push_back({Number("workload.writes_per_visit", Type::kCount, "32", {1, 32768},
+                         "connection_scaling: puts to one queue pair before the next"),
+                  kStoreIn<block, &W::writes_per_visit>});
+  rows.push_back(
+      {Word("workload.visit_order", "round_robin", {"round_robin", "strided", "random", "zipf"},
+            "connection_scaling: of a thread's queue pairs; zipf: the n-th by about 1/n"),
+       kStoreIn<block, &W::visit_order>});
+  rows.push_back({Word("workload.revisit", "room", {"room", "completed"},
+                       "a queue pair's next visit: its ring has room, or its puts are done"),
+                  kStoreIn<block, &W::revisit>});
   rows.push_back({Number("workload.operations", Type::kCount, "10000", {1, kMostOperations},
                          "measured operations, all threads together; callers: kernels"),
                   kStoreIn<block, &W::operations>});

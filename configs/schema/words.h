@@ -49,7 +49,11 @@ enum class WorkloadKind : uint8_t {
   kGoodput,
   kComputeCaller,
   kStreamingCaller,
+  kConnectionScaling,
 };
+enum class Direction : uint8_t { kBoth, kSend, kReceive };
+enum class VisitOrder : uint8_t { kRoundRobin, kStrided, kRandom, kZipf };
+enum class Revisit : uint8_t { kRoom, kCompleted };
 enum class InlineMode : uint8_t { kAuto, kAlways, kNever };
 enum class NicBehaviour : uint8_t { kMlx5, kStrict };
 enum class VisibilityMode : uint8_t { kStrict, kTimed, kAdversarial };

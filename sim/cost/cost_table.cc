@@ -43,6 +43,24 @@ GpuCosts MakeGpuCosts(const Platform& p, double mhz) {
   return c;
 }
 
+SharedEngineCosts MakeSharedEngineCosts(const Platform& p, double mhz) {
+  SharedEngineCosts c;
+  if (!p.has_shared_engine) return c;
+  const auto count = [](const Parameter& parameter) {
+    return static_cast<uint32_t>(parameter.value);
+  };
+  c.used = true;
+  c.service = TimeOf(p.engine_service, mhz);
+  c.dc_switch = TimeOf(p.dc_switch, mhz);
+  c.transmit_quantum = count(p.transmit_quantum);
+  c.contexts_ahead = count(p.contexts_ahead);
+  c.receive_buffer_bytes = static_cast<uint64_t>(p.receive_buffer.value);
+  c.requester_lines = count(p.requester_lines);
+  c.host_queue_lines = count(p.host_queue_lines);
+  c.responder_lines = count(p.responder_lines);
+  return c;
+}
+
 }  // namespace
 
 CostTable MakeCostTable(const Platform& p, double sm_clock_mhz) {
@@ -63,7 +81,8 @@ CostTable MakeCostTable(const Platform& p, double sm_clock_mhz) {
                time(p.cqe_service),
                time(p.nic_latency),
                {time(p.requester_second_level_hit), context_miss},
-               {time(p.responder_second_level_hit), context_miss}};
+               {time(p.responder_second_level_hit), context_miss},
+               MakeSharedEngineCosts(p, mhz)};
   table.link.ps_per_byte = 8000.0 / p.link_rate.value;
   table.link.header_bytes = static_cast<uint32_t>(p.header_bytes.value);
   table.link.mtu = static_cast<uint32_t>(p.mtu.value);

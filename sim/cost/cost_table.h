@@ -29,10 +29,23 @@ struct ContextCosts {
   Duration second_level_hit, miss;
 };
 
+// Of a NIC whose directions share a packet engine (Platform::has_shared_engine).
+struct SharedEngineCosts {
+  bool used = false;
+  Duration service, dc_switch;
+  uint32_t transmit_quantum = 1;
+  uint32_t contexts_ahead = 1;
+  uint64_t receive_buffer_bytes = 0;
+  uint32_t requester_lines = 0, host_queue_lines = 0, responder_lines = 0;
+
+  uint32_t RequesterLines() const { return requester_lines + host_queue_lines; }  // at most
+};
+
 struct NicCosts {
   Duration doorbell_service, fetch_service, qp_serial, transmit, receive, cqe_service;
   Duration latency;
   ContextCosts requester_context, responder_context;
+  SharedEngineCosts shared;
 };
 
 struct LinkCosts {

@@ -59,7 +59,33 @@ std::vector<ParameterInfo> MakeParameters() {
   };
 }
 
+std::vector<ParameterInfo> MakeSharedEngineParameters() {
+  return {
+      {"shared_engine.service", &P::engine_service, Unit::kTime,
+       "packet engine that transmit and receive share, per packet"},
+      {"shared_engine.transmit_quantum", &P::transmit_quantum, Unit::kCount,
+       "packets that a queue pair sends before the next one has its turn"},
+      {"shared_engine.contexts_ahead", &P::contexts_ahead, Unit::kCount,
+       "queue pairs whose requester contexts are at hand or fetched for coming turns"},
+      {"shared_engine.receive_buffer", &P::receive_buffer, Unit::kBytes,
+       "wire bytes that a receiver takes before the engine; beyond that senders wait"},
+      {"shared_engine.requester_lines", &P::requester_lines, Unit::kCount,
+       "cache lines of a requester: QP, CQ, translations of its queues in GPU memory"},
+      {"shared_engine.host_queue_lines", &P::host_queue_lines, Unit::kCount,
+       "further lines of a requester whose queues are in host memory"},
+      {"shared_engine.responder_lines", &P::responder_lines, Unit::kCount,
+       "cache lines of a responder"},
+      {"shared_engine.dc_switch", &P::dc_switch, Unit::kTime,
+       "transmit stage, when a DCI turns to another target"},
+  };
+}
+
 }  // namespace
+
+const std::vector<ParameterInfo>& SharedEngineParameters() {
+  static const std::vector<ParameterInfo> parameters = MakeSharedEngineParameters();
+  return parameters;
+}
 
 const std::vector<ParameterInfo>& Parameters() {
   static const std::vector<ParameterInfo> parameters = MakeParameters();

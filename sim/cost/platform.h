@@ -76,6 +76,20 @@ struct Platform {
   // them where the cache has a second level.
   CacheSpec requester_context, responder_context;
   Parameter requester_second_level_hit, responder_second_level_hit;
+
+  // A NIC under many connections: of platforms that have it (`shared_engine`), and rows of a table
+  // of their own. Both directions then share one packet engine, and both roles one cache of lines,
+  // of which each context takes several.
+  bool has_shared_engine = false;
+  Parameter engine_service;    // one packet, either way
+  Parameter transmit_quantum;  // packets that a QP sends in its turn
+  Parameter contexts_ahead;    // requester contexts that are held or fetched for coming turns
+  Parameter receive_buffer;    // packets on their way to the engine, in bytes of the wire
+  Parameter requester_lines;   // of the cache: QP, CQ and translations of queues in GPU memory
+  Parameter host_queue_lines;  // further ones of a requester whose queues are in host memory
+  Parameter responder_lines;
+  Parameter dc_switch;  // a DCI turns to another target
+  CacheSpec context;
 };
 
 // One row of the parameter table.
@@ -87,6 +101,8 @@ struct ParameterInfo {
 };
 
 const std::vector<ParameterInfo>& Parameters();
+// Those of `shared_engine`: a platform has all of them or none.
+const std::vector<ParameterInfo>& SharedEngineParameters();
 
 const char* NameOf(Provenance provenance);
 

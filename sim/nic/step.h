@@ -16,13 +16,15 @@ enum class Stage : uint8_t {
   kReceive,
   kRespond,
   kCqe,
+  kEngine,
 };
 
-inline constexpr int kStages = 10;
+inline constexpr int kStages = 11;
 
 constexpr const char* NameOf(Stage stage) {
-  constexpr const char* kNames[kStages] = {"doorbell", "fetch", "context", "serial",  "payload",
-                                           "transmit", "link",  "receive", "respond", "cqe"};
+  constexpr const char* kNames[kStages] = {"doorbell", "fetch",    "context",      "serial",
+                                           "payload",  "transmit", "link",         "receive",
+                                           "respond",  "cqe",      "packet engine"};
   return kNames[static_cast<int>(stage)];
 }
 

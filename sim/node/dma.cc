@@ -14,8 +14,8 @@ RnicConfig OnLink(RnicConfig config, const CostTable& costs) {
 }  // namespace
 
 NicNode::NicNode(FabricContext& fabric, uint32_t node,
-                 std::unique_ptr<ContextCache> requester_cache,
-                 std::unique_ptr<ContextCache> responder_cache)
+                 std::shared_ptr<ContextCache> requester_cache,
+                 std::shared_ptr<ContextCache> responder_cache)
     : fabric_(fabric),
       engine_(fabric.engine),
       memory_(fabric.memory),
@@ -23,11 +23,13 @@ NicNode::NicNode(FabricContext& fabric, uint32_t node,
       node_(node),
       nic_(OnLink(fabric.nic, fabric.costs), *this),
       requester_contexts_(std::move(requester_cache), costs_.nic.requester_context),
-      responder_contexts_(std::move(responder_cache), costs_.nic.responder_context) {
+      responder_contexts_(std::move(responder_cache), costs_.nic.responder_context,
+                          costs_.nic.shared.RequesterLines()) {
   doorbells_.Attach<&Takes<&NicNode::OnDoorbell, DoorbellItem>>(engine_, this);
   fetches_.Attach<&Takes<&NicNode::OnFetched, DoorbellItem>>(engine_, this);
   cqes_again_.Attach<&Takes<&NicNode::OnCqeAgain, CqeItem>>(engine_, this);
   transmit_event_ = engine_.Register(&NicNode::OnTransmitFree, this);
+  if (costs_.nic.shared.used) shared_ = std::make_unique<SharedEngine>(*this);
   fabric_.nodes.push_back(this);
 }
 
@@ -194,7 +196,8 @@ std::vector<StageUse> NicNode::Use() const {
           {Stage::kTransmit, transmit_.Busy()},
           {Stage::kLink, link_.Busy()},
           {Stage::kReceive, receive_.Busy()},
-          {Stage::kCqe, cqe_.Busy()}};
+          {Stage::kCqe, cqe_.Busy()},
+          {Stage::kEngine, shared_ != nullptr ? shared_->Busy() : Duration()}};
 }
 
 }  // namespace ringpost::sim

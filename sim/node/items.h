@@ -34,6 +34,7 @@ struct PacketItem {
   ReleasedRef released;  // what the sending QP knew
   AgentId released_by = 0;
   uint64_t released_stamp = 0;  // what it has written itself counts too, up to here; 0: it does not
+  uint32_t held = 0;            // bytes that it takes of a receive buffer, or on the way there
   wire::Packet packet;
 };
 

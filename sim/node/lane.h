@@ -44,6 +44,7 @@ struct Lane {
   Time last_response;      // when it is at the requester
   std::deque<Time> reads;  // when each pending response has been read from memory
   bool respond_timed = false;
+  bool owes_answer = false;  // withheld, as more of the QP has arrived
   uint32_t respond_event = 0;
   // Packets that take effect later than they arrive; made when first used.
   std::unique_ptr<Channel<PacketItem>> requests, responses;

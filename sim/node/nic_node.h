@@ -4,10 +4,10 @@
 // A doorbell becomes a fetch; a fetch prices its WQEs through the QP's own stages; from then on
 // QPs take turns at the transmit stage, a packet each. A packet is an event where it meets others:
 // at that stage, and at its receiver. Between those points stages are folded into their
-// recurrences. Times of one QP never go backwards, so its memory effects keep their order.
+// recurrences. Times of one QP never go backwards, so its memory effects keep their order. Where
+// the platform says so, one engine serves both directions (shared_engine.h).
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -17,30 +17,11 @@
 #include "sim/nic/step.h"
 #include "sim/node/context_role.h"
 #include "sim/node/counters.h"
+#include "sim/node/fabric_context.h"
 #include "sim/node/lane.h"
-#include "sim/node/trace.h"
-#include "sim/wire/faults.h"
+#include "sim/node/shared_engine.h"
 
 namespace ringpost::sim {
-
-// Shown each packet as its sender puts it on the wire, before anything may go wrong with it.
-using PacketTap =
-    std::function<void(Time time, uint32_t from, uint32_t to, const wire::Packet& packet)>;
-
-// All that the nodes of one fabric share.
-struct FabricContext {
-  Engine& engine;
-  Memory& memory;
-  const CostTable& costs;
-  Faults& faults;
-  Trace& trace;
-  uint32_t run_length = 64;  // WQEs parsed at one go; changes no result
-  RnicConfig nic = {};       // of every node; the MTU is the link's
-  std::vector<NicNode*> nodes = {};
-  PacketTap tap = {};
-  bool watched = tap != nullptr || faults.At(FaultWhere::kWire);  // one branch for both
-  ItemPool<PacketItem> packets = {};
-};
 
 struct StageUse {
   Stage stage;
@@ -49,8 +30,9 @@ struct StageUse {
 
 class NicNode final : private Dma {
  public:
-  NicNode(FabricContext& fabric, uint32_t node, std::unique_ptr<ContextCache> requester_cache,
-          std::unique_ptr<ContextCache> responder_cache);
+  // The caches may be one that both roles share.
+  NicNode(FabricContext& fabric, uint32_t node, std::shared_ptr<ContextCache> requester_cache,
+          std::shared_ptr<ContextCache> responder_cache);
 
   Rnic& Function() { return nic_; }
   uint32_t Node() const { return node_; }
@@ -67,6 +49,7 @@ class NicNode final : private Dma {
   std::vector<StageUse> Use() const;
 
  private:
+  friend class SharedEngine;
   Lane& LaneOf(uint32_t qpn) { return *lanes_[(qpn & 0xffff) - Rnic::kFirstQpn]; }
   // A sink of a channel whose context is a NicNode.
   template <auto kMethod, class Item>
@@ -103,10 +86,18 @@ class NicNode final : private Dma {
   void Finish(DoorbellItem& item);
   void Price(Lane& lane);
   void Kick(Lane& lane);
+  bool MayLeave(Lane& lane);
   bool Enqueue(Lane& lane);
   void Pump();
   static void OnTransmitFree(void* self);
   bool TransmitNext(Lane& lane);
+  bool SendOne(Lane& lane);
+  bool HasNext(Lane& lane);
+  void JoinQueue(Lane& lane);
+  // When the stage is free and the link has room for what it makes.
+  Time TransmitFree() const {
+    return Later(transmit_.FreeAt(), Time{link_.FreeAt().ps - costs_.nic.transmit.ps});
+  }
   // When the packet is at its receiver.
   Time SerialiseOut(Time from, uint64_t bytes) {
     const uint64_t wire_bytes = bytes + costs_.link.header_bytes;
@@ -119,6 +110,8 @@ class NicNode final : private Dma {
   void OnArrival(PacketItem& item);
   void OnNextArrival(PacketItem& item) { memory_.Prefetch(item.packet.remote_address); }
   void ArriveRequest(Lane& lane, PacketItem& item);
+  void Answer(Lane& lane, PacketItem& item, Time from, Time done);
+  void Take(PacketItem& item, Time done);
   void ArriveResponse(Lane& lane, PacketItem& item);
   void Defer(Lane& lane, bool request, Time due, PacketItem& item);
   void Execute(Lane& lane, PacketItem& item, Time at);
@@ -189,6 +182,7 @@ class NicNode final : private Dma {
   Lane* last_queued_ = nullptr;
   bool transmit_timed_ = false;
   uint32_t transmit_event_ = 0;
+  std::unique_ptr<SharedEngine> shared_;  // null: each direction works for itself
   DoorbellItem* fetching_ = nullptr;
   bool read_ahead_ = false;  // the payload that is read now was checked when its WQE was fetched
   LinePlace last_block_;     // the one read last, at last_address_

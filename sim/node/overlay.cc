@@ -30,6 +30,7 @@ void NicNode::LaunchWatched(uint32_t peer, Time* last, PacketItem& item) {
   const FaultVerdict verdict =
       faults.Judge(FaultWhere::kWire, {node_, item.from_qp, item.wqe, item.wqe + wqes}, now);
   if (verdict.lost || faults.LinkIsDown(node_, now) || faults.LinkIsDown(peer, now)) {
+    if (item.held != 0) fabric_.nodes[peer]->shared_->GiveRoom(item);
     return Lose(item);
   }
   *last += verdict.delay;
@@ -40,6 +41,7 @@ void NicNode::LaunchWatched(uint32_t peer, Time* last, PacketItem& item) {
     ++count_.packets_duplicated;
     PacketItem& copy = fabric_.packets.Take();
     copy = item;
+    copy.held = 0;  // who waits for room waits for the first one
     wire.Put(arrives + *verdict.again, copy);
   }
   wire.Put(arrives, item);

@@ -83,13 +83,15 @@ void NicNode::OnDoorbell(DoorbellItem& item) {
 }
 
 // Context lookup, the QP's serial stage and the payload read of the WQE fetched last, folded. A
-// context that is not at hand holds up its own QP alone.
+// context that is not at hand holds up its own QP alone; a shared engine looks it up for the QP's
+// turn.
 [[gnu::always_inline]] inline void NicNode::Price(Lane& lane) {
   const Requester& requester = lane.qp->requester;
   const SendWqe& wqe = requester.window.At(requester.tail - 1);
   const uint64_t index = IndexOf(requester, wqe.index);
   const Time arrival = engine_.Now();
-  lane.serial.Block(arrival, requester_contexts_.Find(lane.qp->qpn));
+  if (shared_ == nullptr) [[likely]]
+    lane.serial.Block(arrival, requester_contexts_.Find(lane.qp->qpn));
   Time ready = lane.serial.Serve(arrival, costs_.nic.qp_serial);
   TraceStage(Stage::kSerial, lane.qp->qpn, index, arrival, ready);
   const bool fenced = (wqe.flags & abi::kFenceReadsAtomics) != 0 && requester.rds != 0;
@@ -112,8 +114,9 @@ void NicNode::OnDoorbell(DoorbellItem& item) {
   lane.PushReady(ready);
 }
 
-// Whether the lane now stands in the queue of the transmit stage.
-[[gnu::always_inline]] inline bool NicNode::Enqueue(Lane& lane) {
+// Whether the lane has a packet for the transmit stage. What is still in the QP's own stages brings
+// the lane back.
+[[gnu::always_inline]] inline bool NicNode::MayLeave(Lane& lane) {
   const Requester& requester = lane.qp->requester;
   lane.state = LaneState::kIdle;
   if (requester.send == requester.tail) return false;
@@ -123,6 +126,12 @@ void NicNode::OnDoorbell(DoorbellItem& item) {
     engine_.Schedule(lane.ready.front(), lane.ready_event);
     return false;
   }
+  return true;
+}
+
+// Whether the lane now stands in the queue of the transmit stage.
+[[gnu::always_inline]] inline bool NicNode::Enqueue(Lane& lane) {
+  if (!MayLeave(lane)) return false;
   lane.state = LaneState::kQueued;
   lane.next_queued = nullptr;
   if (first_queued_ == nullptr) {
@@ -185,6 +194,7 @@ void NicNode::Kick(Lane& lane) {
     return false;
   }
   const SendWqe& wqe = requester.window.At(requester.send);
+  const uint32_t stream = requester.stream;
   const Duration late =
       lane.fence_held && ReadsPayload(wqe) ? ReadLatency(wqe.local_address) : Duration();
   PacketItem& item = fabric_.packets.Take();
@@ -214,6 +224,11 @@ void NicNode::Kick(Lane& lane) {
   item.from_node = node_;
   item.from_qp = lane.number;
   item.wqe = IndexOf(requester, static_cast<uint16_t>(sent.wqe_index));
+  if (shared_ != nullptr) [[unlikely]] {
+    const uint32_t peer = sent.to->lid - 1u;
+    if (peer < fabric_.nodes.size()) shared_->TakeRoom(*fabric_.nodes[peer], item);
+    if (requester.stream != stream) at = transmit_.Serve(at, costs_.nic.shared.dc_switch);
+  }
   const Time arrives = SerialiseOut(at, item.packet.payload.size()) + late;
   lane.last_arrival = Later(arrives, lane.last_arrival);
   TraceStage(Stage::kTransmit, qp.qpn, item.wqe, at, transmit_.FreeAt());
@@ -225,8 +240,10 @@ void NicNode::Kick(Lane& lane) {
 
 // A packet each in turn, whenever the stage is free and the link has room for what it makes.
 void NicNode::Pump() {
+  if (shared_ != nullptr) [[unlikely]]
+    return shared_->Run();
   while (first_queued_ != nullptr && !transmit_timed_) {
-    const Time free = Later(transmit_.FreeAt(), Time{link_.FreeAt().ps - costs_.nic.transmit.ps});
+    const Time free = TransmitFree();
     if (engine_.Now() < free) {
       transmit_timed_ = true;
       engine_.Schedule(free, transmit_event_);
@@ -238,6 +255,22 @@ void NicNode::Pump() {
     lane.state = LaneState::kIdle;
     if (TransmitNext(lane)) Enqueue(lane);
   }
+}
+
+// For a shared engine: a packet of a QP in its turn, whether the turn goes on, and its end.
+bool NicNode::SendOne(Lane& lane) {
+  lane.state = LaneState::kIdle;
+  return TransmitNext(lane);
+}
+
+bool NicNode::HasNext(Lane& lane) {
+  if (lane.state != LaneState::kIdle || !MayLeave(lane)) return false;
+  lane.state = LaneState::kQueued;
+  return true;
+}
+
+void NicNode::JoinQueue(Lane& lane) {
+  if (lane.state == LaneState::kIdle) Enqueue(lane);
 }
 
 void NicNode::OnTransmitFree(void* self) {

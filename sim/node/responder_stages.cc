@@ -51,24 +51,41 @@ void NicNode::AcceptCarried(Lane& lane, const PacketItem& item) {
   Arm(lane, facts.timer);
   if (nic_.HasEvents()) OnFunctionEvents();
   if (wire::IsResponse(opcode)) Kick(lane);
-  if (!facts.responses) return;
-  if (IsRead(opcode)) lane.reads.push_back(at + ReadLatency(address));
-  if (wire::IsAtomic(opcode)) lane.reads.push_back(at);
-  if (!lane.respond_timed) Respond(lane, at);
+  bool answers = facts.responses;
+  if (answers && IsRead(opcode)) lane.reads.push_back(at + ReadLatency(address));
+  if (answers && wire::IsAtomic(opcode)) lane.reads.push_back(at);
+  if (shared_ != nullptr) [[unlikely]]
+    answers = shared_->Answers(lane, answers);
+  if (answers && !lane.respond_timed) Respond(lane, at);
 }
 
 // A responder context that is not at hand stalls the receive pipe, which works in order.
 [[gnu::always_inline]] inline void NicNode::ArriveRequest(Lane& lane, PacketItem& item) {
   const Time now = engine_.Now();
   receive_.Block(now, responder_contexts_.Find(lane.qp->qpn));
-  Time done = receive_.Serve(now, costs_.nic.receive);
+  Answer(lane, item, now, receive_.Serve(now, costs_.nic.receive));
+}
+
+// A packet came through the shared engine from now to `done`.
+void NicNode::Take(PacketItem& item, Time done) {
+  Lane& lane = LaneOf(item.packet.dest_qpn);
+  if (wire::IsResponse(item.packet.opcode)) {
+    Defer(lane, false, done, item);
+  } else {
+    Answer(lane, item, engine_.Now(), done);
+  }
+}
+
+// The request came through the receive stage from `from` to `done`.
+[[gnu::always_inline]] inline void NicNode::Answer(Lane& lane, PacketItem& item, Time from,
+                                                   Time done) {
   if (fabric_.faults.At(FaultWhere::kResponder)) [[unlikely]] {
     const FaultPoint point{item.from_node, item.from_qp, item.wqe, item.wqe + 1};
-    done += fabric_.faults.Judge(FaultWhere::kResponder, point, now).delay;
+    done += fabric_.faults.Judge(FaultWhere::kResponder, point, from).delay;
     done = Later(done, lane.responder_free);
     lane.responder_free = done;
   }
-  TraceStage(Stage::kRespond, lane.qp->qpn, item.wqe, now, done);
+  TraceStage(Stage::kRespond, lane.qp->qpn, item.wqe, from, done);
   const wire::Opcode opcode = item.packet.opcode;
   const bool waits = lane.requests != nullptr && !lane.requests->Empty();
   if (IsPlainWrite(opcode) && !waits) {
@@ -89,10 +106,13 @@ void NicNode::OnArrival(PacketItem& item) {
     } else {
       nic_.Receive(item.packet, fabric_.nodes[item.from_node]->OwnAddress());
     }
+    if (item.held != 0) shared_->GiveRoom(item);
     item.released.reset();
     fabric_.packets.Give(item);
     return;
   }
+  if (shared_ != nullptr && wire::AsRc(item.packet.opcode) != wire::Opcode::kRcAck) [[unlikely]]
+    return shared_->Put(item);
   Lane& lane = LaneOf(item.packet.dest_qpn);
   if (wire::IsResponse(item.packet.opcode)) {
     ArriveResponse(lane, item);

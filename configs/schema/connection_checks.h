@@ -1,0 +1,16 @@
+// connection_checks.h: what connection_scaling can take, and what more than two ranks can.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "configs/schema/checks.h"
+#include "configs/schema/config.h"
+
+namespace ringpost::config {
+
+inline constexpr uint64_t kWarpLanes = 32;
+
+std::optional<Conflict> ConnectionConflict(const Config& config);
+
+}  // namespace ringpost::config
