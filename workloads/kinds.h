@@ -13,6 +13,10 @@ void RunRoundTrip(Machine& machine, const config::Config& config, RunResult& res
 void RunMessageRate(Machine& machine, const config::Config& config, RunResult& result,
                     Outcome& outcome);
 
+// Of a simulated machine alone, for it asks its NICs between passes.
+void RunConnectionScaling(Fabric& fabric, const config::Config& config, RunResult& result,
+                          Outcome& outcome);
+
 // Of kernels alone: compute_caller and streaming_caller.
 void RunCaller(Machine& machine, const config::Config& config, RunResult& result, Outcome& outcome);
 

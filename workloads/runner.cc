@@ -80,6 +80,9 @@ void RunKind(Machine& machine, const config::Config& config, RunResult& result, 
     case config::WorkloadKind::kStreamingCaller:
       RunCaller(machine, config, result, outcome);
       return;
+    case config::WorkloadKind::kConnectionScaling:
+      outcome.Fail("connection_scaling runs on a simulated machine");
+      return;
   }
 }
 
@@ -133,8 +136,12 @@ RunResult RunSimulated(const config::Config& config, const sim::Platform& platfo
   const bool traces = !options.trace_file.empty() || options.timeline;
   const std::unique_ptr<Fabric> fabric =
       MakeFabric(config, platform, traces, capture ? capture->Tap() : sim::PacketTap());
-  SimMachine machine(*fabric);
-  RunKind(machine, config, result, outcome);
+  if (config.workload.kind == config::WorkloadKind::kConnectionScaling) {
+    RunConnectionScaling(*fabric, config, result, outcome);
+  } else {
+    SimMachine machine(*fabric);
+    RunKind(machine, config, result, outcome);
+  }
   AddCounters(*fabric, result);
   result.limited_by = LimitingStage(*fabric);
   result.violations = fabric->Violations();

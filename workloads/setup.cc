@@ -65,17 +65,22 @@ Result<Pairing> Pair(Machine& machine, const QpSpec& spec, uint32_t qps) {
 
 }  // namespace
 
-Pairing ConnectRanks(Machine& machine, const config::Config& config, uint32_t qps, bool shared,
-                     Outcome& outcome) {
+QpSpec SpecOf(const config::Config& config) {
   QpSpec spec;
   spec.depth_wqebbs = static_cast<uint32_t>(config.transport.sq_depth_wqebbs);
   spec.placement = config.transport.placement;
   spec.batch = static_cast<uint32_t>(config.transport.batch);
   spec.max_inline = static_cast<uint32_t>(config.transport.inline_max_bytes);
-  spec.shared = shared;
   spec.kind = config.transport.kind;
   spec.doorbell = config.transport.doorbell;
   spec.indices = config.transport.indices;
+  return spec;
+}
+
+Pairing ConnectRanks(Machine& machine, const config::Config& config, uint32_t qps, bool shared,
+                     Outcome& outcome) {
+  QpSpec spec = SpecOf(config);
+  spec.shared = shared;
   spec.timeout_ps = machine.TimeoutPs();
   const Result<Pairing> pairing = Pair(machine, spec, qps);
   if (pairing.Ok()) return pairing.Value();

@@ -18,6 +18,9 @@ struct Pairing {
   std::vector<QpView> second;
 };
 
+// A QP as the configuration describes it, for one user.
+QpSpec SpecOf(const config::Config& config);
+
 // `qps` pairs between ranks 0 and 1. Fails with one line in `outcome`.
 Pairing ConnectRanks(Machine& machine, const config::Config& config, uint32_t qps, bool shared,
                      Outcome& outcome);

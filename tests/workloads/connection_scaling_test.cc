@@ -1,0 +1,168 @@
+// A NIC under many connections: each mechanism of the shared engine moves a figure of its own, and
+// without it that figure is gone. On P-H100 with an eighth of its cache, so that sets are small.
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "configs/schema/loader.h"
+#include "configs/schema/platform_loader.h"
+#include "workloads/runner.h"
+
+namespace ringpost::workloads {
+namespace {
+
+sim::Platform SmallPlatform() {
+  sim::Platform platform = config::LoadPlatform("p_h100");
+  platform.context.entries_count /= 8;
+  return platform;
+}
+
+constexpr uint64_t kFew = 64;    // QPs whose contexts all fit
+constexpr uint64_t kMany = 768;  // of which most miss where both roles are in use
+
+RunResult RunOn(const sim::Platform& platform, uint64_t qps, const std::string& settings = "") {
+  config::Sources sources;
+  sources.assignments = config::ParseEnvironment(
+      "platform=p_h100 workload.kind=connection_scaling transport.publication=cooperative "
+      "transport.sq_depth_wqebbs=64 workload.threads=512 workload.threads_per_qp=32 "
+      "workload.sms_count=16 transport.qps_per_peer=" +
+      std::to_string(qps) + " " + settings);
+  const config::Config config = config::Load(sources).config;
+  const RunResult result = Run(config, platform, {});
+  BOOST_TEST_REQUIRE(result.ok, result.error);
+  BOOST_TEST(result.violation_count == 0u);
+  return result;
+}
+
+double MetricOf(const RunResult& result, const std::string& name) {
+  for (const Metric& metric : result.metrics) {
+    if (metric.name == name) return metric.value;
+  }
+  BOOST_TEST_REQUIRE(false, "there is no metric " << name);
+  return 0;
+}
+
+double RateOn(const sim::Platform& platform, uint64_t qps, const std::string& settings = "") {
+  return MetricOf(RunOn(platform, qps, settings), "message_rate");
+}
+
+const char kSend[] = "workload.direction=send";
+const char kReceive[] = "workload.direction=receive";
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(ConnectionScalingTest)
+
+// 4.13 ns a packet sent; 3.29 ns of the engine for each packet either way.
+BOOST_AUTO_TEST_CASE(SendingAndReceivingShareTheEngine) {
+  sim::Platform platform = SmallPlatform();
+  platform.transmit.ns = 4;
+  platform.engine_service.ns = 3;
+  BOOST_TEST(RateOn(platform, kFew, kSend) == 250, boost::test_tools::tolerance(0.02));
+  BOOST_TEST(RateOn(platform, kFew) == 1e3 / 6, boost::test_tools::tolerance(0.02));
+  platform.engine_service.ns = 1;
+  BOOST_TEST(RateOn(platform, kFew) == 250, boost::test_tools::tolerance(0.02));
+}
+
+BOOST_AUTO_TEST_CASE(ManyConnectionsCostWhoReceivesAndNotWhoSends) {
+  const sim::Platform platform = SmallPlatform();
+  const RunResult both = RunOn(platform, kMany);
+  BOOST_TEST(MetricOf(both, "responder_hit_rate") < 0.999);
+  BOOST_TEST(MetricOf(both, "message_rate") < 0.6 * RateOn(platform, kFew));
+  const RunResult send = RunOn(platform, 2 * kMany, kSend);
+  BOOST_TEST(MetricOf(send, "requester_hit_rate") < 0.05);
+  BOOST_TEST(MetricOf(send, "message_rate") > 0.98 * RateOn(platform, kFew, kSend));
+}
+
+// What a requester's miss costs is hidden by contexts that are fetched ahead.
+BOOST_AUTO_TEST_CASE(WithoutContextsAheadTheSenderWaitsForEach) {
+  sim::Platform platform = SmallPlatform();
+  platform.contexts_ahead.value = 1;
+  BOOST_TEST(RateOn(platform, 2 * kMany, kSend) < 0.5 * RateOn(platform, kFew, kSend));
+}
+
+// A miss costs as much for a turn of one packet as for one of many.
+BOOST_AUTO_TEST_CASE(TheQuantumSetsHowManyPacketsShareAMiss) {
+  sim::Platform platform = SmallPlatform();
+  const double few = RateOn(platform, kFew);
+  const double many = RateOn(platform, kMany);
+  platform.transmit_quantum.value /= 3;
+  BOOST_TEST(RateOn(platform, kFew) == few, boost::test_tools::tolerance(0.02));
+  BOOST_TEST(RateOn(platform, kMany) < 0.6 * many);
+}
+
+// A requester takes nine times the lines of a responder: alone, responders fit where both do not.
+BOOST_AUTO_TEST_CASE(FootprintsSetHowMuchLaterReceivingAloneDeclines) {
+  sim::Platform platform = SmallPlatform();
+  const double few = RateOn(platform, kFew, kReceive);
+  BOOST_TEST(RateOn(platform, kMany, kReceive) > 0.98 * few);
+  std::swap(platform.requester_lines, platform.responder_lines);
+  BOOST_TEST(RateOn(platform, kMany, kReceive) < 0.6 * few);
+}
+
+BOOST_AUTO_TEST_CASE(QueuesInHostMemoryTakeMoreOfTheCache) {
+  sim::Platform platform = SmallPlatform();
+  const std::string host = "transport.placement=host transport.ordering=system_fence";
+  const uint64_t qps = 248;
+  BOOST_TEST(RateOn(platform, qps, host) < 0.85 * RateOn(platform, qps));
+  platform.host_queue_lines.value = 0;
+  BOOST_TEST(RateOn(platform, qps, host) == RateOn(platform, qps),
+             boost::test_tools::tolerance(0.05));
+}
+
+// Of contexts that would just fit, some are in sets that are too full; of a few more than fit some
+// are in sets that are not. Fully associative, all are there or none is.
+BOOST_AUTO_TEST_CASE(AssociativitySetsHowGraduallyTheRateDeclines) {
+  sim::Platform platform = SmallPlatform();
+  const double few = RateOn(platform, kFew);
+  const double before = RateOn(platform, 240), after = RateOn(platform, 320);
+  BOOST_TEST(before < 0.95 * few);
+  BOOST_TEST(after < 0.9 * before);
+  platform.context = {.model = "lru", .entries_count = platform.context.entries_count};
+  const double lru_before = RateOn(platform, 240), lru_after = RateOn(platform, 320);
+  BOOST_TEST(lru_before > 0.98 * few);
+  BOOST_TEST(lru_after < 0.9 * after);
+}
+
+// Room for less than is on its way at the full rate.
+BOOST_AUTO_TEST_CASE(AFullReceiverHoldsUpItsSenders) {
+  sim::Platform platform = SmallPlatform();
+  platform.receive_buffer.value = 2048;
+  const std::string receive = std::string(kReceive) + " ranks=3";
+  const double held_up = RateOn(platform, kFew, receive);
+  BOOST_TEST(held_up < 0.5 * RateOn(SmallPlatform(), kFew, receive));
+  BOOST_TEST(held_up > 10);
+}
+
+BOOST_AUTO_TEST_CASE(EachTurnToAnotherTargetCostsADciTheSame) {
+  sim::Platform platform = SmallPlatform();
+  const std::string dc =
+      "transport.kind=dc ranks=3 workload.direction=send workload.threads=64 "
+      "workload.sms_count=2 transport.sq_depth_wqebbs=512 ";
+  const auto rate = [&](int writes) {
+    return RateOn(platform, 64,
+                  dc +
+                      "transport.publication=per_thread workload.threads_per_qp=1 "
+                      "workload.writes_per_visit=" +
+                      std::to_string(writes));
+  };
+  const double turn_ns = platform.dc_switch.ns + platform.transmit.ns;
+  BOOST_TEST(rate(1) == 1e3 / turn_ns, boost::test_tools::tolerance(0.1));
+  BOOST_TEST(rate(8) > 4 * rate(1));
+}
+
+BOOST_AUTO_TEST_CASE(EveryOrderOfVisitsEnds) {
+  for (const std::string order : {"round_robin", "strided", "random", "zipf"}) {
+    const RunResult result = RunOn(SmallPlatform(), 200, "workload.visit_order=" + order);
+    BOOST_TEST(MetricOf(result, "message_rate") > 0, order);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(RunsOfAnyLengthAreTheSame) {
+  const RunResult a = RunOn(SmallPlatform(), 200, "nic.run_length=1");
+  const RunResult b = RunOn(SmallPlatform(), 200, "nic.run_length=64");
+  BOOST_TEST(MetricOf(a, "message_rate") == MetricOf(b, "message_rate"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace ringpost::workloads
