@@ -1,6 +1,7 @@
 #include "tools/ringpost/reduce.h"
 
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 
 #include "configs/schema/config_error.h"
 
@@ -29,6 +30,20 @@ BOOST_AUTO_TEST_CASE(NamedRunsAndNumbersAreCombined) {
   BOOST_TEST(Combine({{"a", 6}, {"b", 4}}, "a - b") == 2.0);
   BOOST_TEST(Combine({{"a", 6}, {"b", 4}}, "a / b") == 1.5);
   BOOST_TEST(Combine({{"a", 6}}, "a / 16") == 0.375);
+}
+
+BOOST_AUTO_TEST_CASE(AShareAndALossAreInPercent) {
+  BOOST_TEST(Combine({{"a", 3}, {"b", 4}}, "share(a, b)") == 75.0);
+  BOOST_TEST(Combine({{"a", 3}, {"b", 4}}, "loss(a, b)") == 25.0);
+}
+
+// Flat up to 300, then by the power of -1.5.
+BOOST_AUTO_TEST_CASE(TheOnsetIsWhereAPowerLawLeavesThePlateau) {
+  Series series;
+  for (const double x : {50.0, 100.0, 200.0, 400.0, 800.0, 1600.0}) {
+    series.push_back({x, x < 300 ? 80 : 80 * std::pow(x / 300, -1.5)});
+  }
+  BOOST_TEST(Reduce(series, "onset", 1) == 300.0, tt::tolerance(0.01));
 }
 
 BOOST_AUTO_TEST_CASE(OtherTextsAreRefused) {

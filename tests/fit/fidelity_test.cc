@@ -108,6 +108,29 @@ BOOST_AUTO_TEST_CASE(ARowIsFittedOnExactlyWhenAParameterNamesIt) {
   }
 }
 
+// P-H100 is fitted by hand, to rows of its own, and moves nothing of P-IB but these.
+BOOST_AUTO_TEST_CASE(FittedParametersOfManyConnectionsNameRowsThatAreFittedOn) {
+  std::map<std::string, tools::FigureRow> rows;
+  for (const tools::FigureRow& row : Rows()) rows[row.id] = row;
+  std::vector<sim::ParameterInfo> parameters = sim::Parameters();
+  const auto& shared = sim::SharedEngineParameters();
+  parameters.insert(parameters.end(), shared.begin(), shared.end());
+  const sim::Platform base = config::LoadPlatform(kPlatforms[0]);
+  const sim::Platform platform = config::LoadPlatform("p_h100");
+  int fitted = 0;
+  for (const sim::ParameterInfo& info : parameters) {
+    const sim::Parameter& parameter = platform.*(info.member);
+    if (parameter.provenance != Provenance::kFitted) continue;
+    if (parameter.source == (base.*(info.member)).source) continue;
+    ++fitted;
+    for (const std::string& id : RowsIn(parameter.source)) {
+      BOOST_TEST(rows[id].platform == "P-H100", info.key << " " << id);
+      BOOST_TEST(rows[id].role == "fitted_on", info.key << " " << id);
+    }
+  }
+  BOOST_TEST(fitted <= 8);
+}
+
 BOOST_AUTO_TEST_CASE(RowsWithTheSameMeasurementHaveTheSameRole) {
   std::map<std::string, std::string> roles;
   const Runner nothing = [](const config::Config&, const sim::Platform&) {

@@ -166,7 +166,7 @@ class RowReader {
 
   void ReadRuns(const YAML::Node& node) {
     for (const MapItem& run : config::ItemsOf(yaml_, node, row_.id + ".runs")) {
-      FigureRun read{run.key, "", {}, ""};
+      FigureRun read{run.key, "", {}, "", {}};
       const std::string path = "runs." + run.key;
       for (const MapItem& item : config::ItemsOf(yaml_, run.value, row_.id + "." + path)) {
         if (item.key == "experiment") {
@@ -175,9 +175,11 @@ class RowReader {
           read.metric = Text(item);
         } else if (item.key == "set") {
           read.assignments = ReadSet(item.value);
+        } else if (item.key == "sweep") {
+          read.sweep = ReadSweep(item.value);
         } else {
           Fail(item.key_node, path + "." + item.key,
-               {"there is no such key", "use experiment, set or metric"});
+               {"there is no such key", "use experiment, set, metric or sweep"});
         }
       }
       if (read.experiment.empty() || read.metric.empty()) {
@@ -187,7 +189,7 @@ class RowReader {
     }
   }
 
-  void ReadSweep(const YAML::Node& node) {
+  FigureSweep ReadSweep(const YAML::Node& node) {
     FigureSweep sweep;
     std::string axis;
     YAML::Node axis_node;
@@ -212,16 +214,16 @@ class RowReader {
     for (const YAML::Node& point : points) {
       sweep.points.push_back(ReadAssignment(axis_node, point, axis));
     }
-    row_.sweep = sweep;
+    return sweep;
   }
 
   void Finish() {
     if (!row_experiment_.empty()) {
       if (!row_.runs.empty()) Fail(node_, "runs", {"stands beside experiment", "use one of them"});
       if (row_.metric.empty()) Fail(node_, "metric", {"is not there", "name a metric of the run"});
-      row_.runs.push_back({"a", ExperimentPath(row_experiment_), assignments_, row_.metric});
+      row_.runs.push_back({"a", ExperimentPath(row_experiment_), assignments_, row_.metric, {}});
     }
-    if (sweep_) ReadSweep(*sweep_);
+    if (sweep_) row_.sweep = ReadSweep(*sweep_);
     const bool is_shape = !row_.shape.IsEmpty();
     if (row_.runs.empty()) {
       if (is_shape || row_.sweep) Fail(node_, "experiment", {"is not there", "name one"});

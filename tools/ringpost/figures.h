@@ -14,17 +14,18 @@
 
 namespace ringpost::tools {
 
+struct FigureSweep {
+  std::vector<config::Assignment> points;  // the same key, one value each
+  double per = 1;                          // a slope is given per this many units of the key
+};
+
 // One run of an experiment and the metric to take from it.
 struct FigureRun {
   std::string name;                             // within `runs:`; "a" for a row with one run
   std::string experiment;                       // path of its file
   std::vector<config::Assignment> assignments;  // of `set:`
   std::string metric;
-};
-
-struct FigureSweep {
-  std::vector<config::Assignment> points;  // the same key, one value each
-  double per = 1;                          // a slope is given per this many units of the key
+  std::optional<FigureSweep> sweep;  // of its own, among several runs
 };
 
 // What the simulated values must look like; several may be asked for.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "configs/schema/config_error.h"
 #include "configs/schema/quantity.h"
@@ -38,6 +39,36 @@ Line Fit(const Series& series) {
   return line;
 }
 
+// The sum of squares that a plateau up to `onset` and a power law behind it leave in logarithms.
+double RestOf(const Series& series, double onset) {
+  Series bent;
+  for (const Point& point : series) {
+    bent.push_back({std::max(0.0, std::log(point.x / onset)), std::log(point.y)});
+  }
+  const Line line = Fit(bent);
+  double rest = 0;
+  for (const Point& point : bent) {
+    const double off = point.y - line.intercept - line.slope * point.x;
+    rest += off * off;
+  }
+  return rest;
+}
+
+double Onset(const Series& series) {
+  constexpr int kSteps = 2000;
+  const double first = series.front().x, range = series.back().x / first;
+  double best = first;
+  double least = RestOf(series, best);
+  for (int step = 1; step < kSteps; ++step) {
+    const double onset = first * std::pow(range, static_cast<double>(step) / kSteps);
+    const double rest = RestOf(series, onset);
+    if (rest >= least) continue;
+    least = rest;
+    best = onset;
+  }
+  return best;
+}
+
 double Operand(const std::map<std::string, double>& values, const std::string& text) {
   const auto found = values.find(text);
   if (found != values.end()) return found->second;
@@ -54,6 +85,7 @@ double Reduce(const Series& series, const std::string& value_of, double per) {
   if (value_of == "slope") return Fit(series).slope * per;
   if (value_of == "intercept") return Fit(series).intercept;
   if (value_of == "r2") return Fit(series).r2;
+  if (value_of == "onset") return Onset(series);
   if (value_of == "max") return most;
   if (value_of == "min") return std::min_element(series.begin(), series.end(), by_y)->y;
   constexpr char kReaching[] = "first_reaching(";
@@ -67,18 +99,29 @@ double Reduce(const Series& series, const std::string& value_of, double per) {
     }
   }
   throw config::ValueError{fmt::format("'{}' is not known", value_of),
-                           "use slope, intercept, r2, max, min or first_reaching(90 %)"};
+                           "use slope, intercept, r2, max, min, onset or first_reaching(90 %)"};
 }
 
 double Combine(const std::map<std::string, double>& values, const std::string& value_of) {
-  for (const char* sign : {" - ", " / "}) {
+  const size_t open = value_of.find('(');
+  const size_t comma = value_of.find(", ");
+  if (value_of.ends_with(')') && open < comma && comma != std::string::npos) {
+    const std::string what = value_of.substr(0, open);
+    const double left = Operand(values, value_of.substr(open + 1, comma - open - 1));
+    const double right = Operand(values, value_of.substr(comma + 2, value_of.size() - comma - 3));
+    if (what == "loss") return 100 * (1 - left / right);
+    if (what == "share") return 100 * left / right;
+  }
+  for (const char* sign : {" - ", " / ", " * "}) {
     const size_t at = value_of.find(sign);
     if (at == std::string::npos) continue;
     const double left = Operand(values, value_of.substr(0, at));
     const double right = Operand(values, value_of.substr(at + 3));
+    if (sign[1] == '*') return left * right;
     return sign[1] == '-' ? left - right : left / right;
   }
-  throw config::ValueError{fmt::format("'{}' is not known", value_of), "use a - b or a / b"};
+  throw config::ValueError{fmt::format("'{}' is not known", value_of),
+                           "use a - b, a / b, a * b, share(a, b) or loss(a, b)"};
 }
 
 }  // namespace ringpost::tools

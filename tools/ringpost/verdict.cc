@@ -21,9 +21,10 @@ using Values = std::map<std::string, double>;  // of runs, by name
 // One row's runs, measured.
 struct Measured {
   Values values;
-  Series series;       // of a sweep
-  std::string hashes;  // with the metric, in order
-  std::string error;   // empty: all there
+  Series series;                // of a sweep
+  std::string hashes;           // with the metric, in order
+  std::set<std::string> parts;  // of them, by run
+  std::string error;            // empty: all there
 };
 
 std::optional<double> Measure(const FigureRow& row, const FigureRun& run,
@@ -49,20 +50,36 @@ std::optional<double> Measure(const FigureRow& row, const FigureRun& run,
   return value;
 }
 
+// One run a point.
+Series MeasureSweep(const FigureRow& row, const FigureRun& run, const FigureSweep& sweep,
+                    Runs& runs, Measured& measured) {
+  Series series;
+  for (const config::Assignment& point : sweep.points) {
+    const auto value = Measure(row, run, &point, runs, measured);
+    const double x = AxisNumber(point.value).value_or(static_cast<double>(series.size()));
+    if (value) series.push_back({x, *value});
+  }
+  return series;
+}
+
 Measured MeasureAll(const FigureRow& row, Runs& runs) {
   Measured measured;
   if (row.sweep) {
-    for (const config::Assignment& point : row.sweep->points) {
-      const auto value = Measure(row, row.runs[0], &point, runs, measured);
-      const double x =
-          AxisNumber(point.value).value_or(static_cast<double>(measured.series.size()));
-      if (value) measured.series.push_back({x, *value});
-    }
+    measured.series = MeasureSweep(row, row.runs[0], *row.sweep, runs, measured);
     return measured;
   }
   for (const FigureRun& run : row.runs) {
-    const auto value = Measure(row, run, nullptr, runs, measured);
-    if (value) measured.values[run.name] = *value;
+    const size_t before = measured.hashes.size();
+    if (run.sweep) {
+      const Series series = MeasureSweep(row, run, *run.sweep, runs, measured);
+      for (const char* what : {"onset", "max", "min"}) {
+        if (series.size() < 2) continue;
+        measured.values[fmt::format("{}({})", what, run.name)] = Reduce(series, what, 1);
+      }
+    } else if (const auto value = Measure(row, run, nullptr, runs, measured)) {
+      measured.values[run.name] = *value;
+    }
+    measured.parts.insert(measured.hashes.substr(before));
   }
   return measured;
 }
@@ -149,7 +166,7 @@ Verdict Judge(const FigureRow& row, Runs& runs) {
   verdict.row = row;
   verdict.tolerance = row.tolerance.value_or(TableTolerance(row));
   if (row.runs.empty()) {
-    verdict.reason = "no experiment answers it";
+    verdict.reason = row.note.empty() ? "no experiment answers it" : row.note;
     return verdict;
   }
   if (access(config::PlatformPath(PlatformOf(row)).c_str(), R_OK) != 0) {
@@ -158,6 +175,7 @@ Verdict Judge(const FigureRow& row, Runs& runs) {
   }
   const Measured measured = MeasureAll(row, runs);
   verdict.measurement = measured.hashes + row.value_of + (row.shape.IsEmpty() ? "" : "shape");
+  verdict.parts = measured.parts;
   verdict.hash = fmt::format("{:016x}", config::HashOf(measured.hashes));
   verdict.status = Status::kMiss;
   verdict.reason = measured.error;
@@ -176,9 +194,18 @@ Verdict Judge(const FigureRow& row, Runs& runs) {
 
 void MarkCounted(std::vector<Verdict>& verdicts) {
   std::map<std::string, std::string> first;  // row by measurement
+  std::set<std::string> alone;               // what rows of one run measure
+  for (const Verdict& verdict : verdicts) {
+    if (verdict.row.value_of.empty()) alone.insert(verdict.measurement);
+  }
   for (Verdict& verdict : verdicts) {
     if (verdict.status == Status::kUncovered) continue;
-    const bool derived = !verdict.row.value_of.empty() && !verdict.row.sweep;
+    const std::string& value_of = verdict.row.value_of;
+    const bool combined = !value_of.empty() && !verdict.row.sweep;
+    const bool derived =
+        combined && (value_of.find(" - ") != std::string::npos ||
+                     std::all_of(verdict.parts.begin(), verdict.parts.end(),
+                                 [&](const std::string& part) { return alone.contains(part); }));
     const auto [entry, is_new] = first.try_emplace(verdict.measurement, verdict.row.id);
     verdict.counted = is_new && !derived;
     if (verdict.counted) continue;
