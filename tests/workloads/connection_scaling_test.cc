@@ -102,11 +102,10 @@ BOOST_AUTO_TEST_CASE(FootprintsSetHowMuchLaterReceivingAloneDeclines) {
 BOOST_AUTO_TEST_CASE(QueuesInHostMemoryTakeMoreOfTheCache) {
   sim::Platform platform = SmallPlatform();
   const std::string host = "transport.placement=host transport.ordering=system_fence";
-  const uint64_t qps = 248;
-  BOOST_TEST(RateOn(platform, qps, host) < 0.85 * RateOn(platform, qps));
+  const uint64_t qps = 200;
+  const double with = RateOn(platform, qps, host);
   platform.host_queue_lines.value = 0;
-  BOOST_TEST(RateOn(platform, qps, host) == RateOn(platform, qps),
-             boost::test_tools::tolerance(0.05));
+  BOOST_TEST(with < 0.85 * RateOn(platform, qps, host));
 }
 
 // Of contexts that would just fit, some are in sets that are too full; of a few more than fit some
