@@ -30,8 +30,8 @@ class SharedEngine {
   void TakeRoom(NicNode& peer, PacketItem& item);
   // At the node that the packet was sent to.
   void GiveRoom(PacketItem& item);
-  // Whether the QP answers now, where a packet of it asks to (`asked`) or did: one answer is for all
-  // of its packets that have arrived together.
+  // Whether the QP answers now, where a packet of it asks to (`asked`) or did: one answer is for
+  // all of its packets that have arrived together.
   bool Answers(Lane& lane, bool asked);
   Duration Busy() const { return stage_.Busy(); }
 
