@@ -42,4 +42,5 @@ mkdir "$folder/consumer"
 cp .bazelrc BUILD first_test.cc "$folder/consumer"
 sed "s|/path/to/ringpost|$root|" WORKSPACE >"$folder/consumer/WORKSPACE"
 cd "$folder/consumer"
-"${bazel[@]}" test --noshow_progress //...
+# Unlike its user's, this build is not for speed.
+"${bazel[@]}" test --noshow_progress --compilation_mode=fastbuild //...
