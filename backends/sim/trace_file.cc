@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <string>
 #include <tuple>
@@ -203,9 +202,9 @@ class Writer {
 
   void Event(const std::string& phase, uint32_t process, uint32_t track, Time at,
              const std::string& rest) {
-    fmt::format_to(std::ostreambuf_iterator<char>(out_),
-                   "{}{{\"ph\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{}{}}}", separator_, phase,
-                   process, track, Microseconds(at.ps), rest);
+    // Through the stream, which knows when the disk is full.
+    out_ << fmt::format("{}{{\"ph\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{}{}}}", separator_, phase,
+                        process, track, Microseconds(at.ps), rest);
     separator_ = ",\n";
   }
 

@@ -59,6 +59,10 @@ class TraceCase(unittest.TestCase):
 
 
 class File(TraceCase):
+    def test_a_disk_that_is_full_ends_the_run_in_one_line(self):
+        run = self.run_it(LATENCY, "--quiet", "--trace", "/dev/full", status=1)
+        self.assertRegex(run.stderr, r"\A[^\n]*/dev/full[^\n]*\n\Z")
+
     def test_every_track_has_a_name_and_its_slices_nest(self):
         for text in ALL:
             with self.subTest(text):
