@@ -63,6 +63,15 @@ class Endpoint {
     return PostPutInline<sizeof(word)>(poster_, target, &word, sizeof(T));
   }
 
+  // `count` of those, one after the other: `next(i)` returns the i-th as a ValuePut. As so many
+  // calls of PutValue, but where this thread has the QP for itself it looks at the QP's space once
+  // for many, so that a stream costs what its stores and fences do. Ends at the first that fails;
+  // what it returns is of the last. Lanes that post together have equal `count`.
+  template <class Next>
+  HOST_DEVICE Posted PutValues(uint32_t count, Next next) {
+    return PostPutValues(poster_, count, next);
+  }
+
   // Put, then an 8-byte write of `value` to `signal`: both on one QP, so that who sees the signal
   // may read the payload after an acquire.
   HOST_DEVICE Posted PutSignal(RemoteSpan target, LocalSpan source, RemoteSpan signal,

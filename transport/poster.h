@@ -87,6 +87,7 @@ class Poster {
   HOST_DEVICE uint64_t LastConfirmed() const { return last_confirmed_; }
   // The next post starts once earlier READs and atomics of the QP are complete.
   HOST_DEVICE void FenceNext() { fence_flags_ = abi::kFenceReadsAtomics; }
+  HOST_DEVICE bool IsNextFenced() const { return fence_flags_ != 0; }
 
   // Whether the post is refused. Of lanes that post together none may stay behind in a collective.
   HOST_DEVICE bool Refuses(bool mine) {
@@ -113,6 +114,21 @@ class Poster {
     if (!posted.status.Ok()) return posted;  // a fence waits for the next that is posted
     fence_flags_ = 0;
     last_confirmed_ = posted.confirmed;
+    return posted;
+  }
+
+  // `count` posts of `extent`, one WQEBB; `build(writer, index, flags, i)` stores the i-th. Ends at
+  // the first that fails. Not behind a fence.
+  template <class Build>
+  HOST_DEVICE Posted PostEach(uint32_t count, Extent extent, Build build) {
+    const auto store = [build](P& port, const QpView& qp, uint64_t index, uint8_t flags,
+                               uint32_t i) {
+      WqeWriter<P> writer(port, qp, 0);
+      build(writer, index, flags, i);
+    };
+    const Posted posted =
+        Publication::template PostEach<Ordering>(port_, qp_, own_, count, extent, store);
+    if (posted.confirmed != 0) last_confirmed_ = posted.confirmed;
     return posted;
   }
 

@@ -8,6 +8,14 @@ namespace ringpost {
 
 inline constexpr uint32_t kMaxInlineBytes = 220;
 
+// One of many puts (Endpoint::PutValues).
+template <class T>
+struct ValuePut {
+  static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
+  RemoteSpan target;
+  T value;
+};
+
 // A zero-length write has no data segment: byte_count 0 would mean 2 GiB.
 template <class Writer>
 HOST_DEVICE void StoreWrite(Writer& writer, const abi::Segment& control, uint64_t index,
@@ -90,6 +98,30 @@ HOST_DEVICE Posted PostPutInline(Poster& poster, RemoteSpan target, const void* 
       StoreLongInline<kMost>(writer, index, flags, target, payload, bytes);
     }
   });
+}
+
+// `count` puts; `next(i)` says which is the i-th. A QP of this thread is looked at once for many,
+// where no fence stands before the first.
+template <class Poster, class Next>
+HOST_DEVICE Posted PostPutValues(Poster& poster, uint32_t count, Next next) {
+  using Value = decltype(next(0u).value);
+  Posted posted;
+  uint32_t done = 0;
+  for (; done < count && (!Poster::kAlone || poster.IsNextFenced()); ++done) {
+    const ValuePut<Value> put = next(done);
+    posted = PostPutInline<sizeof(uint64_t)>(poster, put.target, &put.value, sizeof(Value));
+    if (!posted.status.Ok()) return posted;
+  }
+  if constexpr (Poster::kAlone) {
+    if (done == count) return posted;
+    const auto store = [=](auto& writer, uint64_t index, uint8_t flags, uint32_t i) {
+      const ValuePut<Value> put = next(done + i);
+      StoreShortInline(writer, index, flags, put.target, PackShort(&put.value, sizeof(Value)),
+                       sizeof(Value));
+    };
+    posted = poster.PostEach(count - done, {1, 0, sizeof(Value)}, store);
+  }
+  return posted;
 }
 
 // The signal stands behind the last piece, in the same post.

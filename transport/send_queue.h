@@ -138,13 +138,19 @@ HOST_DEVICE bool EndsBatch(const QpView& qp, uint64_t from, uint64_t to) {
   return from / batch != to / batch;
 }
 
+// For Quiet through another Endpoint of the thread.
+template <class P>
+HOST_DEVICE void NotePublished(P& port, const QpView& qp, Indices& own, uint64_t confirmed) {
+  own.published = confirmed;
+  port.template Store<Order::kRelaxed, Scope::kThread>(qp.published, confirmed);
+}
+
 // Rings for everything before `producer`; the last signalled WQE in there starts at
 // `confirmed` - 1. Callers order the WQE bytes first (Release).
 template <class Ordering, class P>
 HOST_DEVICE void PublishOwned(P& port, const QpView& qp, Indices& own, uint64_t producer,
                               uint64_t confirmed) {
-  own.published = confirmed;
-  port.template Store<Order::kRelaxed, Scope::kThread>(qp.published, confirmed);
+  NotePublished(port, qp, own, confirmed);
   Ring<Ordering>(port, qp, producer, confirmed - 1);
 }
 

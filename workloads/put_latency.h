@@ -4,6 +4,8 @@
 // what follows may use it. doorbell_to_cqe is the time between the two.
 #pragma once
 
+#include <cstring>
+
 #include "transport/endpoint.h"
 #include "workloads/outcome.h"
 #include "workloads/samples.h"
@@ -42,17 +44,33 @@ struct PutLatencySamples {
   }
 };
 
+// What is put inline as one word is in a register: in memory, a GPU's thread would load it again for
+// each put, from L2, as an acquire empties L1.
+HOST_DEVICE uint64_t WordOf(const PutLatencyArguments& a) {
+  uint64_t word = 0;
+  if (a.inline_payload != nullptr && a.bytes == sizeof(word)) {
+    memcpy(&word, a.inline_payload, sizeof(word));
+  }
+  return word;
+}
+
+template <class E>
+HOST_DEVICE Posted PostOnce(E& endpoint, const PutLatencyArguments& a, uint64_t word) {
+  if (a.inline_payload == nullptr) return endpoint.Put(a.target, a.source);
+  if (a.bytes == sizeof(word)) return endpoint.PutValue(a.target, word);
+  return endpoint.PutInline(a.target, a.inline_payload, a.bytes);
+}
+
 // `Samples` says by which clock, and keeps the times of a warp's first lane; `Outcome` keeps what
 // went wrong.
 template <class P, class Publication, class Ordering, class Samples, class Outcome>
 HOST_DEVICE void PutLatencyKernel(P& port, const PutLatencyArguments& a, Samples& samples,
                                   Outcome& outcome) {
   Endpoint<P, Publication, Ordering> endpoint(port, a.qps);
+  const uint64_t word = WordOf(a);
   for (uint64_t i = 0; i < a.warm_up + a.operations; ++i) {
     const uint64_t start = samples.Now(port);
-    const Posted posted = a.inline_payload != nullptr
-                              ? endpoint.PutInline(a.target, a.inline_payload, a.bytes)
-                              : endpoint.Put(a.target, a.source);
+    const Posted posted = PostOnce(endpoint, a, word);
     if (!outcome.Expect(posted.status, Act::kPut)) return;
     const uint64_t issued = samples.Now(port);
     const Completion done = a.completion == CompletionScope::kSelectedQp

@@ -34,21 +34,24 @@ struct OnQueue {
   }
 };
 
-// `Puts` puts, a doorbell for each `Batch`, as the library does them.
-template <class Publication, class Ordering, uint32_t Batch, uint32_t Puts>
+enum class Calls : uint8_t { kOneAPut, kOneForAll };
+
+// `Puts` puts, a doorbell for each batch, as the library does them.
+template <class Publication, class Ordering, Calls Form, uint32_t Puts>
 struct OurPuts : OnQueue {
   static constexpr uint32_t kSteps = Puts;
 };
 
 }  // namespace
 
-template <class Publication, class Ordering, uint32_t Batch, uint32_t Puts>
-struct ThreadOf<OurPuts<Publication, Ordering, Batch, Puts>>
+template <class Publication, class Ordering, Calls Form, uint32_t Puts>
+struct ThreadOf<OurPuts<Publication, Ordering, Form, Puts>>
     : PutsOfThread<Publication, Ordering, Puts> {
-  using Op = OurPuts<Publication, Ordering, Batch, Puts>;
+  using Op = OurPuts<Publication, Ordering, Form, Puts>;
   __device__ ThreadOf(const Op& op, CudaPort& port)
       : ThreadOf::PutsOfThread(port, op.bench.qp, op.bench.target) {}
   __device__ uint64_t Run(const Op&, CudaPort&, uint32_t repetition) {
+    if constexpr (Form == Calls::kOneForAll) return this->PutMany(repetition);
     return this->Put(repetition);
   }
 };
@@ -118,11 +121,15 @@ void Compare(const char* what, const char* ordering, uint32_t batch) {
 template <class Ordering>
 void CompareAll() {
   const char* name = Ordering::kName;
-  Compare<OurPuts<PerThread, Ordering, 1, 1>, BarePuts<Ordering, 1, 1>>("issue, alone", name, 1);
-  Compare<OurPuts<PerThread, Ordering, 1, 64>, BarePuts<Ordering, 1, 64>>("1 WQE a doorbell", name,
-                                                                          1);
-  Compare<OurPuts<Batched, Ordering, 16, 64>, BarePuts<Ordering, 16, 64>>("16 WQEs a doorbell",
-                                                                          name, 16);
+  constexpr Calls kEach = Calls::kOneAPut, kAll = Calls::kOneForAll;
+  using BareSingle = BarePuts<Ordering, 1, 64>;
+  using BareBatches = BarePuts<Ordering, 16, 64>;
+  Compare<OurPuts<PerThread, Ordering, kEach, 1>, BarePuts<Ordering, 1, 1>>("issue, alone", name,
+                                                                            1);
+  Compare<OurPuts<PerThread, Ordering, kEach, 64>, BareSingle>("1 WQE a doorbell", name, 1);
+  Compare<OurPuts<PerThread, Ordering, kAll, 64>, BareSingle>("1, in one call", name, 1);
+  Compare<OurPuts<Batched, Ordering, kEach, 64>, BareBatches>("16 WQEs a doorbell", name, 16);
+  Compare<OurPuts<Batched, Ordering, kAll, 64>, BareBatches>("16, in one call", name, 16);
 }
 
 }  // namespace

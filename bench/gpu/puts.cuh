@@ -27,6 +27,17 @@ class PutsOfThread {
     return posted.confirmed;
   }
 
+  // The same in one call.
+  __device__ uint64_t PutMany(uint64_t value) {
+    const RemoteSpan target = target_;
+    return endpoint_
+        .PutValues(Puts,
+                   [=](uint32_t i) {
+                     return ValuePut<uint64_t>{target, value + i};
+                   })
+        .confirmed;
+  }
+
  private:
   Endpoint<CudaPort, Publication, Ordering> endpoint_;
   RemoteSpan target_;  // in a register, as a caller has it

@@ -22,6 +22,8 @@ class AnyEndpoint {
                            uint64_t value) = 0;
   // A value of 1, 2, 4 or 8 bytes, in their least significant ones.
   virtual Posted PutValue(RemoteSpan target, uint64_t value, uint32_t bytes) = 0;
+  // `count` values of 8 bytes one behind the other, from `first` up.
+  virtual Posted PutValues(RemoteSpan target, uint64_t first, uint32_t count) = 0;
   virtual Posted PutImmediate(RemoteSpan target, LocalSpan source, uint32_t immediate) = 0;
   virtual Posted Signal(RemoteSpan signal, uint64_t addend) = 0;
   virtual Posted Get(LocalSpan target, RemoteSpan source) = 0;
@@ -54,6 +56,11 @@ class EndpointOf : public AnyEndpoint {
     if (bytes == 2) return endpoint_.PutValue(target, static_cast<uint16_t>(value));
     if (bytes == 4) return endpoint_.PutValue(target, static_cast<uint32_t>(value));
     return endpoint_.PutValue(target, value);
+  }
+  Posted PutValues(RemoteSpan target, uint64_t first, uint32_t count) override {
+    return endpoint_.PutValues(count, [=](uint32_t i) {
+      return ValuePut<uint64_t>{{target.address + 8 * i, target.rkey}, first + i};
+    });
   }
   Posted PutImmediate(RemoteSpan target, LocalSpan source, uint32_t immediate) override {
     return endpoint_.PutImmediate(target, source, immediate);

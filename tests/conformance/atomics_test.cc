@@ -35,6 +35,27 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(APutOfAValueWritesItsBytesAndNoMore, Backend, Back
 }
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(HasDevice))
+BOOST_AUTO_TEST_CASE_TEMPLATE(ManyValuesInOneCallArriveEachAtItsPlace, Backend, Backends) {
+  // More than the ring holds, and than a batch.
+  constexpr uint32_t kEach = 40;
+  for (const auto& pair : Backend::Pairs()) {
+    Team<Backend> team(pair, {.depth_wqebbs = 16});
+    const RegisteredMemory target = team.Allocate(1, team.Threads() * kEach * 8);
+    team.Send([&](auto&, AnyEndpoint& endpoint, uint32_t thread) {
+      const RemoteSpan to = target.Remote(thread * kEach * 8);
+      const uint64_t first = 1 + 1000 * uint64_t{thread};
+      team.ExpectOk(endpoint.PutValues(to, first, kEach).status, "puts");
+      team.ExpectOk(endpoint.Quiet(kSelected), "quiet");
+    });
+    team.Run();
+    for (uint32_t i = 0; i < team.Threads() * kEach; ++i) {
+      const uint64_t expected = 1 + 1000 * uint64_t{i / kEach} + i % kEach;
+      BOOST_TEST(team.Word(target.address + i * 8) == expected, pair.Name());
+    }
+  }
+}
+
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(HasDevice))
 BOOST_AUTO_TEST_CASE_TEMPLATE(EachFetchAddSeesTheSumOfThoseBeforeIt, Backend, Backends) {
   constexpr uint64_t kEach = 12;
   constexpr uint64_t kAddend = 0x100000001;

@@ -61,6 +61,10 @@ class KernelEndpoint final : public AnyEndpoint {
     Next(CallKind::kPutValue, target, {}, value).bytes = bytes;
     return thread_.Ask().posted;
   }
+  Posted PutValues(RemoteSpan target, uint64_t first, uint32_t count) override {
+    Next(CallKind::kPutValues, target, {}, first).bytes = 8 * count;
+    return thread_.Ask().posted;
+  }
   Posted PutImmediate(RemoteSpan target, LocalSpan source, uint32_t immediate) override {
     return Post(CallKind::kPutImmediate, target, source, immediate);
   }

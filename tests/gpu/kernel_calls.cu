@@ -51,6 +51,15 @@ __device__ Posted PostValue(E& endpoint, const Call& call) {
 }
 
 template <class E>
+__device__ Posted PostValues(E& endpoint, const Call& call) {
+  const RemoteSpan target = call.remote;
+  const uint64_t first = call.value;
+  return endpoint.PutValues(call.bytes / 8, [=](uint32_t i) {
+    return ValuePut<uint64_t>{{target.address + 8 * i, target.rkey}, first + i};
+  });
+}
+
+template <class E>
 __device__ Posted PostOne(E& endpoint, const Call& call) {
   const auto small = static_cast<uint32_t>(call.value);
   switch (call.kind) {
@@ -62,6 +71,8 @@ __device__ Posted PostOne(E& endpoint, const Call& call) {
       return endpoint.PutSignal(call.remote, call.local, call.signal, call.value);
     case CallKind::kPutValue:
       return PostValue(endpoint, call);
+    case CallKind::kPutValues:
+      return PostValues(endpoint, call);
     case CallKind::kPutImmediate:
       return endpoint.PutImmediate(call.remote, call.local, small);
     case CallKind::kSignal:

@@ -23,6 +23,7 @@ enum class CallKind : uint32_t {
   kPutInline,
   kPutSignal,
   kPutValue,
+  kPutValues,
   kPutImmediate,
   kSignal,
   kGet,

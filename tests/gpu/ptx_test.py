@@ -11,6 +11,7 @@ SEGMENTS = {
     "PutInlineQuiet": 3 + 4,
     "Put": 3 + 4,
     "PutStream": 3 + 4,
+    "PutValues": 3 + 4,
     "PutSignal": 2 * (3 + 4),
     "Get": 3 + 4,
     "FetchAdd": 4 + 5,
@@ -22,6 +23,7 @@ SEGMENTS = {
 OWNERS = {"PerThread", "Batched"}
 # What is compiled for one publication alone; a receive has no WQE of the send queue.
 ONLY = {
+    "PutValues": "PerThread",
     "FetchAdd": "PerThread",
     "Send": "PerThread",
     "Receive": "PerThread",
@@ -116,6 +118,13 @@ class PutKernelsTest(unittest.TestCase):
                 avoided = ("call", "ld.global", "ld.relaxed", "atom", "red.")
                 free = ptx.loops_without(k, through, avoided)
                 self.assertEqual(free, k.publication in OWNERS | {"Cooperative"})
+
+    def test_many_values_in_one_call_touch_no_index_word_between_two_doorbells(self):
+        for k in self.each():
+            through = DOORBELLS.get(k.ordering, MMIO)
+            avoided = ("call", "ld.global", "ld.relaxed", "atom", "red.", "st.global.b64")
+            free = ptx.loops_without(k, through, avoided)
+            self.assertEqual(free, k.kernel == "PutValues")
 
     def test_poll_reads_the_cqe_at_system_scope_past_l1(self):
         for k in self.each():

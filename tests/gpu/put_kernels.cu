@@ -40,6 +40,14 @@ __global__ void PutStream(const __grid_constant__ QpView qp, RemoteSpan target, 
   for (uint64_t i = 0; i < puts; ++i) endpoint.PutValue(target, i);
 }
 
+template <class Publication, class Ordering>
+__global__ void PutValues(const __grid_constant__ QpView qp, RemoteSpan target, uint32_t puts) {
+  CudaPort port;
+  const QpTable table{&qp, 1, 0, 1, 0};
+  CudaEndpoint<Publication, Ordering> endpoint(port, table);
+  endpoint.PutValues(puts, [=](uint32_t i) { return ValuePut<uint64_t>{target, i}; });
+}
+
 struct SignalledPut {
   RemoteSpan target;
   LocalSpan source;
@@ -110,6 +118,7 @@ struct Instantiate {
     Get<Publication, Ordering><<<1, 32>>>({}, {}, {}, nullptr);
     // What differs from these is what differs between puts.
     if constexpr (std::is_same_v<Publication, PerThread>) {
+      PutValues<Publication, Ordering><<<1, 32>>>({}, {}, 0);
       FetchAdd<Publication, Ordering><<<1, 32>>>({}, {}, {}, nullptr);
       Send<Publication, Ordering><<<1, 32>>>({}, {}, nullptr);
       Receive<Publication, Ordering><<<1, 1>>>({}, {}, {}, nullptr);

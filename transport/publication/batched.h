@@ -33,6 +33,44 @@ struct Batched {
     return checked.posted;
   }
 
+  // `count` posts of `extent`, one WQEBB; `build(port, qp, index, flags, i)` stores the i-th. Up to
+  // the end of a batch, or of the room that is known, nothing stands between one and the next.
+  template <class Ordering, class P, class Qp, class Build>
+  static HOST_DEVICE Posted PostEach(P& port, const Qp& qp, Indices& own, uint32_t count,
+                                     Extent extent, const Build& build) {
+    Posted posted;
+    for (uint32_t done = 0; done < count;) {
+      const bool rings = own.rings && own.unchecked != 0;
+      const uint32_t free = rings ? own.unchecked - 1 : own.unchecked;
+      const uint32_t run = free < count - done ? free : count - done;
+      const uint64_t first = own.reserved;
+      RINGPOST_UNROLL_4
+      for (uint32_t i = 0; i < run; ++i) {
+        RINGPOST_ASSUME(qp.kind == TransportKind::kRc);
+        build(port, qp, first + i, abi::kCqeOnError, done + i);
+      }
+      own.unchecked -= run;
+      own.reserved += run;
+      posted = {own.reserved, {}};
+      done += run;
+      if (done == count) break;
+      const auto one = [build, done](P& p, const QpView& q, uint64_t index, uint8_t flags) {
+        build(p, q, index, flags, done);
+      };
+      if (rings) {
+        posted = PostLast<Ordering>(port, qp, own, extent, one);
+      } else {
+        const Checked checked = PostChecked<Ordering>(port, OriginOf(qp), own, extent, one);
+        own = checked.own;
+        posted.status = checked.posted.status;
+        if (!posted.status.Ok()) break;
+        posted.confirmed = checked.posted.confirmed;
+      }
+      ++done;
+    }
+    return posted;
+  }
+
   // What another Endpoint holds it rings for itself.
   template <class Ordering, class P>
   static HOST_DEVICE Completion PublishPending(P& port, const QpView& qp, Indices& own) {
