@@ -36,13 +36,13 @@
 #if defined(__CUDA_ARCH__)
 #define RINGPOST_PTX(...) asm volatile(__VA_ARGS__)
 #define RINGPOST_UNROLL _Pragma("unroll")
-#define RINGPOST_UNROLL_4 _Pragma("unroll 4")
+#define RINGPOST_UNROLL_8 _Pragma("unroll 8")
 // Known to be true here, so that nothing is compiled for what is excluded.
 #define RINGPOST_ASSUME(...) __builtin_assume(__VA_ARGS__)
 #else
 #define RINGPOST_PTX(...) std::abort()
 #define RINGPOST_UNROLL
-#define RINGPOST_UNROLL_4
+#define RINGPOST_UNROLL_8
 #define RINGPOST_ASSUME(...)
 #endif
 

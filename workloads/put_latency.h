@@ -44,8 +44,8 @@ struct PutLatencySamples {
   }
 };
 
-// What is put inline as one word is in a register: in memory, a GPU's thread would load it again for
-// each put, from L2, as an acquire empties L1.
+// What is put inline as one word is in a register: in memory, a GPU's thread would load it again
+// for each put, from L2, as an acquire empties L1.
 HOST_DEVICE uint64_t WordOf(const PutLatencyArguments& a) {
   uint64_t word = 0;
   if (a.inline_payload != nullptr && a.bytes == sizeof(word)) {

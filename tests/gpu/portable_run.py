@@ -12,6 +12,7 @@ nothing failed. tests/gpu/portable.sh makes the folder.
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -60,8 +61,9 @@ def run(command, log, environment, seconds):
 
 
 def virtual_devices(out):
-    """What the environment of a program on virtual devices has besides."""
+    """What the environment of a program on virtual devices has besides. They are new for each."""
     root = os.path.join(os.path.abspath(out), "devices")
+    shutil.rmtree(root, ignore_errors=True)
     subprocess.run([os.path.join(VIRTUAL, "device_tree"), root], check=True)
     preload = os.path.join(VIRTUAL, "libringpost_uverbs.so")
     return {"LD_PRELOAD": preload, "RINGPOST_UVERBS_ROOT": root}

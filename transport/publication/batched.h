@@ -40,32 +40,20 @@ struct Batched {
                                      Extent extent, const Build& build) {
     Posted posted;
     for (uint32_t done = 0; done < count;) {
-      const bool rings = own.rings && own.unchecked != 0;
-      const uint32_t free = rings ? own.unchecked - 1 : own.unchecked;
-      const uint32_t run = free < count - done ? free : count - done;
-      const uint64_t first = own.reserved;
-      RINGPOST_UNROLL_4
-      for (uint32_t i = 0; i < run; ++i) {
-        RINGPOST_ASSUME(qp.kind == TransportKind::kRc);
-        build(port, qp, first + i, abi::kCqeOnError, done + i);
+      const uint32_t run = own.unchecked < count - done ? own.unchecked : count - done;
+      if (run != 0) {
+        posted = {PostRun<Ordering>(port, qp, own, done, run, build), {}};
+        done += run;
+        continue;
       }
-      own.unchecked -= run;
-      own.reserved += run;
-      posted = {own.reserved, {}};
-      done += run;
-      if (done == count) break;
       const auto one = [build, done](P& p, const QpView& q, uint64_t index, uint8_t flags) {
         build(p, q, index, flags, done);
       };
-      if (rings) {
-        posted = PostLast<Ordering>(port, qp, own, extent, one);
-      } else {
-        const Checked checked = PostChecked<Ordering>(port, OriginOf(qp), own, extent, one);
-        own = checked.own;
-        posted.status = checked.posted.status;
-        if (!posted.status.Ok()) break;
-        posted.confirmed = checked.posted.confirmed;
-      }
+      const Checked checked = PostChecked<Ordering>(port, OriginOf(qp), own, extent, one);
+      own = checked.own;
+      posted.status = checked.posted.status;
+      if (!posted.status.Ok()) break;
+      posted.confirmed = checked.posted.confirmed;
       ++done;
     }
     return posted;
@@ -97,14 +85,41 @@ struct Batched {
     return qp.batch < qp.depth / 4 ? qp.batch : qp.depth / 4;
   }
 
-  // Fills a batch of a plain QP, for which there is room.
-  template <class Ordering, class P, class Build>
-  static HOST_DEVICE Posted PostLast(P& port, const QpView& qp, Indices& own, Extent extent,
-                                     const Build& build) {
+  template <class Qp>
+  static HOST_DEVICE void AssumePlain([[maybe_unused]] const Qp& qp) {
     RINGPOST_ASSUME(qp.kind == TransportKind::kRc);
     RINGPOST_ASSUME(qp.doorbell_mode == DoorbellMode::kGpu);
     RINGPOST_ASSUME(qp.indices == IndexHome::kEndpoint);
     RINGPOST_ASSUME(qp.max_inline >= kShortInlineBytes);
+  }
+
+  // Posts from the `done`-th on, `run` of them, unchecked, and rings if they fill a batch; returns
+  // what confirms the last.
+  template <class Ordering, class P, class Qp, class Build>
+  static HOST_DEVICE uint64_t PostRun(P& port, const Qp& qp, Indices& own, uint32_t done,
+                                      uint32_t run, const Build& build) {
+    AssumePlain(qp);
+    const bool fills = own.rings && run == own.unchecked;
+    const uint64_t first = own.reserved;
+    const uint32_t signalled = fills ? run - 1 : run;
+    RINGPOST_UNROLL_8
+    for (uint32_t i = 0; i < run; ++i) {
+      build(port, qp, first + i, i == signalled ? abi::kCqeAlways : abi::kCqeOnError, done + i);
+    }
+    own.unchecked -= run;
+    own.reserved += run;
+    if (fills) {
+      RingAll<Ordering>(port, qp, own, own.reserved);
+      EndPost<Batched>(port, qp, own, LimitOf(qp));
+    }
+    return own.reserved;
+  }
+
+  // Fills a batch of a plain QP, for which there is room.
+  template <class Ordering, class P, class Build>
+  static HOST_DEVICE Posted PostLast(P& port, const QpView& qp, Indices& own, Extent extent,
+                                     const Build& build) {
+    AssumePlain(qp);
     const uint64_t index = ReserveOwned(own, extent.count);
     build(port, qp, index, abi::kCqeAlways);
     const uint64_t confirmed = index + extent.last + 1;

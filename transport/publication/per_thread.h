@@ -68,7 +68,7 @@ struct PerThread {
     RINGPOST_ASSUME(qp.kind == TransportKind::kRc);
     RINGPOST_ASSUME(qp.doorbell_mode == DoorbellMode::kGpu);
     const uint64_t first = own.reserved;
-    RINGPOST_UNROLL_4
+    RINGPOST_UNROLL_8
     for (uint32_t i = 0; i < run; ++i) {
       build(port, qp, first + i, abi::kCqeAlways, done + i);
       Ordering::Release(port, qp);
