@@ -12,6 +12,11 @@ namespace {
 
 thread_local void* released_blocks = nullptr;  // each starts with a pointer to the next
 
+// The slot of what a thread's own store carries on: who released it may be anywhere on the GPU.
+int OwnSlot(AgentKind thread) {
+  return ScopeIndex(thread == AgentKind::kGpuThread ? Scope::kGpu : Scope::kSystem);
+}
+
 }  // namespace
 
 Released::~Released() = default;
@@ -145,8 +150,12 @@ void Memory::MergeInto(Acquirable& entry, const Acquirable& store, int scope) {
 }
 
 void Memory::Acquire(AgentId reader, const Origin& origin, Home home, Order order, Scope scope) {
-  if (origin.agent == reader || (origin.released == nullptr && origin.self_scope < 0)) return;
-  const int slot = EdgeSlot(origin.agent, reader, home);
+  if (origin.released == nullptr && origin.self_scope < 0) return;
+  const bool own = origin.agent == reader;
+  // A thread knows its own stores, but not what its read-modify-write carried on of others.
+  const AgentKind kind = agents_[reader].place.kind;
+  if (own && (kind == AgentKind::kNic || !origin.released || !origin.released->continues)) return;
+  const int slot = own ? OwnSlot(kind) : EdgeSlot(origin.agent, reader, home);
   const int needed = slot == kNicEdge ? ScopeIndex(Scope::kGpu) : slot;
   Agent& agent = agents_[reader];
   const Acquirable store{origin.agent, origin.stamp, origin.released, origin.self_scope,

@@ -68,9 +68,13 @@ void NaiveViewMachine::Read(AgentId reader, const Cells& cells, Order order, Sco
     }
     if (newest == nullptr || newest->place < place) newest = message;
   }
-  const bool edge = newest != nullptr && newest->strong && newest->writer != reader;
-  if (!edge || scope == Scope::kThread) return;
-  const int slot = Slot(newest->writer, reader, homes_.at(cells.front().first));
+  if (newest == nullptr || !newest->strong || scope == Scope::kThread) return;
+  const bool own = newest->writer == reader;
+  // What its own update carried on may come from anywhere on the GPU. A NIC asks nobody.
+  if (own && agent.place.kind == AgentKind::kNic) return;
+  const Scope widest = agent.place.kind == AgentKind::kGpuThread ? Scope::kGpu : Scope::kSystem;
+  const int slot =
+      own ? ScopeIndex(widest) : Slot(newest->writer, reader, homes_.at(cells.front().first));
   const int needed = slot == kThroughNic ? ScopeIndex(Scope::kGpu) : slot;
   const NaiveView& attached = newest->attached[needed];
   if (!Acquires(order) || ScopeIndex(scope) < needed) {

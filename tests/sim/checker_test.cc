@@ -119,6 +119,26 @@ BOOST_FIXTURE_TEST_CASE(AnAcquireFenceAfterTheLoadIsAsGoodAsAnAcquireLoad, Machi
   BOOST_TEST(Reports() == 0u, Line());
 }
 
+// The reader's own read-modify-write, which it loads, has carried on the writer's release.
+BOOST_FIXTURE_TEST_CASE(AThreadAcquiresWhatItsOwnUpdateCarriedOn, Machine) {
+  Write(gpu);
+  memory.Store(At(writer, gpu + 1024, kStoreSite), 1, 8, Order::kRelease, Scope::kGpu, {});
+  memory.Modify(At(reader, gpu + 1024, kReadSite), 8, Order::kRelease, Scope::kGpu,
+                [](uint64_t old) { return old + 1; });
+  memory.Load(At(reader, gpu + 1024, kReadSite), 8, Order::kAcquire, Scope::kGpu);
+  Read(reader, gpu);
+  BOOST_TEST(Reports() == 0u, Line());
+}
+
+BOOST_FIXTURE_TEST_CASE(AnUpdateThatNobodyAcquiresOrdersNothing, Machine) {
+  Write(gpu);
+  memory.Store(At(writer, gpu + 1024, kStoreSite), 1, 8, Order::kRelease, Scope::kGpu, {});
+  memory.Modify(At(reader, gpu + 1024, kReadSite), 8, Order::kRelease, Scope::kGpu,
+                [](uint64_t old) { return old + 1; });
+  Read(reader, gpu);
+  BOOST_TEST(Reports() == 1u);
+}
+
 BOOST_FIXTURE_TEST_CASE(CtaScopeOrdersWithinACtaAndNotBetweenTwo, Machine) {
   Write(gpu);
   HandOver(neighbour, Order::kRelease, Order::kAcquire, Scope::kCta);
