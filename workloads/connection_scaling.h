@@ -7,6 +7,7 @@
 #pragma once
 
 #include "transport/endpoint.h"
+#include "workloads/mixed.h"
 #include "workloads/outcome.h"
 
 namespace ringpost::workloads {
@@ -39,12 +40,7 @@ HOST_DEVICE constexpr uint64_t SlotWord(uint64_t address) {
 
 // Which of `count` queues is visited at step `step` of pass `pass`. Equal on every machine.
 HOST_DEVICE uint32_t VisitAt(const VisitArguments& a, uint64_t pass, uint64_t step) {
-  const auto mixed = [](uint64_t value) {
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ull;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebull;
-    return value ^ (value >> 31);
-  };
-  const uint64_t draw = mixed(mixed(a.seed + pass * 0x9e3779b97f4a7c15ull) + step);
+  const uint64_t draw = Mixed(Mixed(a.seed + pass * 0x9e3779b97f4a7c15ull) + step);
   switch (a.order) {
     case VisitOrder::kStrided: {
       // A stride without a common divisor comes to each once.
@@ -69,7 +65,7 @@ HOST_DEVICE uint32_t VisitAt(const VisitArguments& a, uint64_t pass, uint64_t st
       while ((uint64_t{1} << octaves) <= a.count) ++octaves;
       const uint64_t first = uint64_t{1} << (draw % octaves);
       const uint64_t end = 2 * first - 1 < a.count ? 2 * first - 1 : a.count;
-      return static_cast<uint32_t>(first - 1 + mixed(draw) % (end - first + 1));
+      return static_cast<uint32_t>(first - 1 + Mixed(draw) % (end - first + 1));
     }
     default:
       return static_cast<uint32_t>(step % a.count);

@@ -13,9 +13,12 @@ void RunRoundTrip(Machine& machine, const config::Config& config, RunResult& res
 void RunMessageRate(Machine& machine, const config::Config& config, RunResult& result,
                     Outcome& outcome);
 
-// Of a simulated machine alone, for it asks its NICs between passes.
+// Of a simulated machine alone, for they ask its NICs. The first is connection_scaling and
+// host_verbs.
 void RunConnectionScaling(Fabric& fabric, const config::Config& config, RunResult& result,
                           Outcome& outcome);
+void RunMoeDispatch(Fabric& fabric, const config::Config& config, RunResult& result,
+                    Outcome& outcome);
 
 // Of kernels alone: compute_caller and streaming_caller.
 void RunCaller(Machine& machine, const config::Config& config, RunResult& result, Outcome& outcome);

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <tuple>
+#include <utility>
 
 #include "transport/publication/pairs.h"
 #include "workloads/connection_scaling.h"
 #include "workloads/kinds.h"
+#include "workloads/mesh.h"
 #include "workloads/passes.h"
+#include "workloads/put_latency.h"
 
 namespace ringpost::workloads {
 namespace {
@@ -32,7 +34,6 @@ VisitOrder OrderOf(config::VisitOrder order) {
 
 // The threads of one rank that post: each a thread, or a warp.
 struct Sender {
-  std::vector<std::vector<QpView>> views;  // by peer, then queue
   std::vector<std::vector<Visit>> visits;  // by thread or warp
   std::vector<VisitArguments> arguments;
 };
@@ -67,11 +68,12 @@ class Connections {
     return from != to && (from == 0 || to == 0);
   }
   void Allocate();
-  void ConnectRc(uint32_t a, uint32_t b);
-  void ConnectDc();
   void Distribute(uint32_t rank);
   void MakeArguments();
+  bool OnHost() const { return config_.workload.kind == config::WorkloadKind::kHostVerbs; }
   bool Launch(Passes& passes);
+  void StartThreads(uint32_t rank, uint32_t threads, Fabric::Kernel kernel);
+  void MeasureLatency(RunResult& result);
   void CheckSlots();
   void Report(const Passes& passes, RunResult& result);
 
@@ -80,7 +82,8 @@ class Connections {
   Outcome& outcome_;
   uint32_t lanes_ = 1, queues_ = 0, peers_ = 0, stride_ = 0, slots_ = 1;
   std::vector<RegisteredMemory> targets_, sources_;  // by rank
-  std::vector<Sender> senders_;                      // by rank
+  Mesh mesh_;
+  std::vector<Sender> senders_;  // by rank
 };
 
 void Connections::Allocate() {
@@ -103,7 +106,6 @@ void Connections::Allocate() {
       std::min<uint64_t>(std::max<uint64_t>(1, workload.threads / lanes_), queues);
   senders_.resize(fabric_.Nodes());
   for (uint32_t rank = 0; rank < fabric_.Nodes(); ++rank) {
-    senders_[rank].views.resize(fabric_.Nodes());
     if (Sends(rank)) senders_[rank].visits.resize(units);
   }
 }
@@ -124,53 +126,7 @@ void Connections::Distribute(uint32_t rank) {
     const uint64_t part = (rank > peer ? rank - 1 : rank) * uint64_t{queues_} + queue;
     const RemoteSpan target = targets_[peer].Remote(part * slots_ * stride_);
     sender.visits[(dc ? queue : added++) % sender.visits.size()].push_back(
-        {sender.views[peer][queue], target});
-  }
-}
-
-void Connections::ConnectRc(uint32_t a, uint32_t b) {
-  const QpSpec spec = SpecOf(config_);
-  for (uint32_t queue = 0; queue < queues_; ++queue) {
-    const Result<QpAddress> at_a = fabric_.nic(a).CreateQp(spec);
-    const Result<QpAddress> at_b = fabric_.nic(b).CreateQp(spec);
-    if (!at_a.Ok()) return outcome_.Fail(at_a.Message());
-    if (!at_b.Ok()) return outcome_.Fail(at_b.Message());
-    for (const auto& [rank, own, other] :
-         {std::tuple(a, at_a.Value(), at_b.Value()), std::tuple(b, at_b.Value(), at_a.Value())}) {
-      const Result<bool> connected = fabric_.nic(rank).Connect(own, other);
-      if (!connected.Ok()) return outcome_.Fail(connected.Message());
-      senders_[rank].views[rank == a ? b : a].push_back(fabric_.nic(rank).View(own).Value());
-    }
-  }
-}
-
-// Each DCI sends to all peers, and to the first target that a peer has.
-void Connections::ConnectDc() {
-  std::vector<std::vector<QpAddress>> made(fabric_.Nodes());
-  for (uint32_t rank = 0; rank < fabric_.Nodes(); ++rank) {
-    for (uint32_t queue = 0; queue < queues_; ++queue) {
-      const Result<QpAddress> address = fabric_.nic(rank).CreateQp(SpecOf(config_));
-      if (!address.Ok()) return outcome_.Fail(address.Message());
-      made[rank].push_back(address.Value());
-    }
-  }
-  for (uint32_t rank = 0; rank < fabric_.Nodes(); ++rank) {
-    for (uint32_t queue = 0; queue < queues_; ++queue) {
-      const QpAddress& own = made[rank][queue];
-      const uint32_t neighbour = (rank + 1) % fabric_.Nodes();
-      const Result<bool> connected = fabric_.nic(rank).Connect(own, made[neighbour][queue]);
-      if (!connected.Ok()) return outcome_.Fail(connected.Message());
-    }
-  }
-  for (uint32_t rank = 0; rank < fabric_.Nodes(); ++rank) {
-    for (uint32_t peer = 0; peer < fabric_.Nodes(); ++peer) {
-      for (uint32_t queue = 0; queue < queues_; ++queue) {
-        QpView view = fabric_.nic(rank).View(made[rank][queue]).Value();
-        view.target.dct = made[peer][0].dct;
-        view.target.lid = sim::NicNode::AddressOf(peer).lid;
-        senders_[rank].views[peer].push_back(view);
-      }
-    }
+        {mesh_[rank][peer][queue], target});
   }
 }
 
@@ -206,19 +162,55 @@ bool Connections::Launch(Passes& passes) {
                      for (uint32_t rank = 0; rank < fabric_.Nodes(); ++rank) {
                        const Sender& sender = senders_[rank];
                        if (sender.arguments.empty()) continue;
-                       sim::LaunchShape shape;
-                       shape.threads = static_cast<uint32_t>(sender.arguments.size()) * lanes_;
-                       shape.sms = static_cast<uint32_t>(config_.workload.sms_count);
-                       // Whole warps, where warps post.
-                       const uint32_t block = ThreadsPerBlock(config_, shape.threads);
-                       shape.threads_per_block = (block + lanes_ - 1) / lanes_ * lanes_;
-                       fabric_.Launch(rank, shape, [this, &sender, &passes](SimPort& port) {
-                         const VisitArguments& a = sender.arguments[port.ThreadIndex() / lanes_];
-                         ConnectionScalingKernel<SimPort, Publication, Ordering>(port, a, passes,
-                                                                                 outcome_);
-                       });
+                       StartThreads(rank, static_cast<uint32_t>(sender.arguments.size()) * lanes_,
+                                    [this, &sender, &passes](SimPort& port) {
+                                      const VisitArguments& a =
+                                          sender.arguments[port.ThreadIndex() / lanes_];
+                                      ConnectionScalingKernel<SimPort, Publication, Ordering>(
+                                          port, a, passes, outcome_);
+                                    });
                      }
                    });
+}
+
+void Connections::StartThreads(uint32_t rank, uint32_t threads, Fabric::Kernel kernel) {
+  if (OnHost()) return fabric_.LaunchOnHost(rank, threads, std::move(kernel));
+  sim::LaunchShape shape;
+  shape.threads = threads;
+  shape.sms = static_cast<uint32_t>(config_.workload.sms_count);
+  // Whole warps, where warps post.
+  const uint32_t block = ThreadsPerBlock(config_, threads);
+  shape.threads_per_block = (block + lanes_ - 1) / lanes_ * lanes_;
+  fabric_.Launch(rank, shape, std::move(kernel));
+}
+
+// What one put takes when nobody else posts any longer.
+void Connections::MeasureLatency(RunResult& result) {
+  const auto sends = std::find_if(senders_.begin(), senders_.end(),
+                                  [](const Sender& one) { return !one.visits.empty(); });
+  const Visit& visit = sends->visits[0][0];
+  const std::vector<uint8_t> payload(config_.workload.payload_bytes);
+  PutLatencyArguments a;
+  a.qps = {&visit.queue, 1, 0, 1, 0};
+  a.target = visit.target;
+  a.source = sends->arguments[0].source;
+  a.bytes = sends->arguments[0].bytes;
+  if (a.source.address == 0) a.inline_payload = payload.data();
+  a.source.bytes = a.bytes;
+  a.warm_up = 16;
+  a.operations = 256;
+  PutLatencySamples samples;
+  VisitPair(NameOf(config_.transport.publication), NameOf(config_.transport.ordering),
+            [&]<class Publication, class Ordering>() {
+              StartThreads(static_cast<uint32_t>(sends - senders_.begin()), 1, [&](SimPort& port) {
+                PutLatencyKernel<SimPort, Publication, Ordering>(port, a, samples, outcome_);
+              });
+            });
+  const FabricRun run = fabric_.Run();
+  if (!run.ok) outcome_.Fail(run.error);
+  if (samples.issue.Empty()) return;
+  result.metrics.push_back({"issue_latency", samples.issue.Median(), "us"});
+  result.metrics.push_back({"put_completion_latency", samples.completion.Median(), "us"});
 }
 
 // Each slot has the word of its address, or of the source's.
@@ -261,20 +253,21 @@ void Connections::Report(const Passes& passes, RunResult& result) {
   result.metrics.push_back(
       {"responder_hit_rate", HitRate(last.responder_hits, last.responder_misses), ""});
   result.metrics.push_back({"passes", static_cast<double>(passes.Count()), "passes"});
+  uint64_t doorbells = 0, wqes = 0;
+  for (uint32_t rank = 0; rank < fabric_.Nodes(); ++rank) {
+    doorbells += fabric_.Counters(rank).doorbells;
+    wqes += fabric_.Counters(rank).wqes;
+  }
+  result.metrics.push_back(
+      {"doorbells_per_wqe", static_cast<double>(doorbells) / static_cast<double>(wqes), ""});
 }
 
 void Connections::Run(RunResult& result) {
   Allocate();
   if (!outcome_.ok) return;
-  if (config_.transport.kind == TransportKind::kDc) {
-    ConnectDc();
-  } else {
-    for (uint32_t b = 1; b < fabric_.Nodes(); ++b) {
-      for (uint32_t a = 0; a < b && outcome_.ok; ++a) {
-        if (Between(a, b)) ConnectRc(a, b);
-      }
-    }
-  }
+  mesh_ = ConnectMesh(
+      fabric_, SpecOf(config_), queues_,
+      [this](uint32_t from, uint32_t to) { return Between(from, to); }, outcome_);
   if (!outcome_.ok) return;
   for (uint32_t rank = 0; rank < fabric_.Nodes(); ++rank) {
     if (Sends(rank)) Distribute(rank);
@@ -300,6 +293,7 @@ void Connections::Run(RunResult& result) {
   }
   CheckSlots();
   Report(passes, result);
+  if (OnHost()) MeasureLatency(result);
 }
 
 }  // namespace

@@ -81,7 +81,9 @@ void RunKind(Machine& machine, const config::Config& config, RunResult& result, 
       RunCaller(machine, config, result, outcome);
       return;
     case config::WorkloadKind::kConnectionScaling:
-      outcome.Fail("connection_scaling runs on a simulated machine");
+    case config::WorkloadKind::kHostVerbs:
+    case config::WorkloadKind::kMoeDispatch:
+      outcome.Fail("this kind runs on a simulated machine");
       return;
   }
 }
@@ -136,8 +138,10 @@ RunResult RunSimulated(const config::Config& config, const sim::Platform& platfo
   const bool traces = !options.trace_file.empty() || options.timeline;
   const std::unique_ptr<Fabric> fabric =
       MakeFabric(config, platform, traces, capture ? capture->Tap() : sim::PacketTap());
-  if (config.workload.kind == config::WorkloadKind::kConnectionScaling) {
+  if (IsConnectionScaling(config)) {
     RunConnectionScaling(*fabric, config, result, outcome);
+  } else if (config.workload.kind == config::WorkloadKind::kMoeDispatch) {
+    RunMoeDispatch(*fabric, config, result, outcome);
   } else {
     SimMachine machine(*fabric);
     RunKind(machine, config, result, outcome);

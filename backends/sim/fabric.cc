@@ -36,6 +36,7 @@ Fabric::Fabric(const std::string& platform, const FabricOptions& options)
 Fabric::Fabric(const sim::Platform& platform, const FabricOptions& options)
     : options_(options),
       costs_(sim::MakeCostTable(platform, options.sm_clock_mhz)),
+      host_costs_(sim::MakeHostCostTable(platform, costs_)),
       faults_(options.seed) {
   memory_ = std::make_unique<sim::Memory>(engine_, MemoryOptionsOf(options));
   memory_->Reports().Enable(options.checker);
@@ -62,8 +63,11 @@ Fabric::Fabric(const sim::Platform& platform, const FabricOptions& options)
                                                     std::move(responder)));
     gpus_.push_back(
         std::make_unique<sim::Gpu>(engine_, *memory_, costs_, static_cast<uint16_t>(node)));
-    hosts_.push_back(std::make_unique<sim::Gpu>(
-        engine_, *memory_, costs_, static_cast<uint16_t>(node), sim::AgentKind::kHostThread));
+    for (auto* pool : {&cores_, &hosts_}) {
+      pool->push_back(std::make_unique<sim::Gpu>(engine_, *memory_, host_costs_,
+                                                 static_cast<uint16_t>(node),
+                                                 sim::AgentKind::kHostThread));
+    }
     nics_.push_back(std::make_unique<SimNic>(*nodes_.back(), *memory_, faults_));
   }
 }
@@ -95,6 +99,15 @@ void Fabric::InjectError(const QpView& qp, uint32_t node, uint64_t wqe, abi::Syn
 }
 
 void Fabric::Launch(uint32_t node, const sim::LaunchShape& shape, Kernel kernel) {
+  LaunchOn(*gpus_[node], shape, std::move(kernel));
+}
+
+void Fabric::LaunchOnHost(uint32_t node, uint32_t threads, Kernel kernel) {
+  LaunchOn(*cores_[node], {.threads = threads, .threads_per_block = 1, .sms = 1},
+           std::move(kernel));
+}
+
+void Fabric::LaunchOn(sim::Gpu& processor, const sim::LaunchShape& shape, Kernel kernel) {
   const uint64_t resident =
       std::min<uint64_t>(shape.threads, uint64_t{shape.sms} * sim::kThreadsPerSm);
   const uint64_t needed = sim::StackSlab::BytesFor(resident, options_.stack_bytes);
@@ -105,16 +118,16 @@ void Fabric::Launch(uint32_t node, const sim::LaunchShape& shape, Kernel kernel)
         resident, needed >> 20, options_.stack_memory_bytes >> 20);
     return;
   }
-  sim::NicNode& nic = *nodes_[node];
+  sim::NicNode& nic = *nodes_[processor.Node()];
   // What earlier kernels have stored has drained: their end says so.
   sim::Time start = engine_.Now();
-  if (ended_.ps > 0) start = sim::Later(start, ended_ + gpus_[node]->Costs().gpu.fence_acq_rel_gpu);
-  gpus_[node]->Launch(shape, start, options_.stack_bytes,
-                      [this, kernel = std::move(kernel), &nic](sim::GpuThread& thread) {
-                        SimPort port(thread, nic, trace_.On() ? &trace_ : nullptr);
-                        kernel(port);
-                        ended_ = sim::Later(ended_, thread.Local());
-                      });
+  if (ended_.ps > 0) start = sim::Later(start, ended_ + costs_.gpu.fence_acq_rel_gpu);
+  processor.Launch(shape, start, options_.stack_bytes,
+                   [this, kernel = std::move(kernel), &nic](sim::GpuThread& thread) {
+                     SimPort port(thread, nic, trace_.On() ? &trace_ : nullptr);
+                     kernel(port);
+                     ended_ = sim::Later(ended_, thread.Local());
+                   });
 }
 
 // Threads of the host ring for the QPs of doorbell mode cpu until they are cancelled. Each serves
@@ -154,12 +167,14 @@ FabricRun Fabric::RunKernels() {
   StartHosts();
   engine_.Run();
   const auto finished = [this] {
-    return std::all_of(gpus_.begin(), gpus_.end(), [](const auto& gpu) { return gpu->Finished(); });
+    bool all = true;
+    ForEachProcessor([&](const sim::Gpu& processor) { all = all && processor.Finished(); });
+    return all;
   };
   if (finished()) return {true, "", engine_.Now()};
   // Nothing is left that could wake them: take the waiting threads out of their loops.
   const sim::Time stuck = engine_.Now();
-  for (const auto& gpu : gpus_) gpu->Cancel();
+  ForEachProcessor([](sim::Gpu& processor) { processor.Cancel(); });
   engine_.Run();
   RINGPOST_CHECK(finished(), "a cancelled kernel did not return");
   return {false,
@@ -179,7 +194,7 @@ void Fabric::Peek(uint64_t address, void* bytes, uint64_t size) {
 
 uint64_t Fabric::ParkedPolls() const {
   uint64_t sum = 0;
-  for (const auto& gpu : gpus_) sum += gpu->ParkedPolls();
+  ForEachProcessor([&](const sim::Gpu& processor) { sum += processor.ParkedPolls(); });
   return sum;
 }
 

@@ -80,6 +80,8 @@ class Fabric {
 
   // Starts a kernel on the node's GPU at the present time; it runs during Run.
   void Launch(uint32_t node, const sim::LaunchShape& shape, Kernel kernel);
+  // The same on cores of its host, a thread on each.
+  void LaunchOnHost(uint32_t node, uint32_t threads, Kernel kernel);
   FabricRun Run();
 
   // Memory from outside: no order, no cost.
@@ -103,10 +105,17 @@ class Fabric {
  private:
   class SimNic;
   void StartHosts();
+  void LaunchOn(sim::Gpu& processor, const sim::LaunchShape& shape, Kernel kernel);
   FabricRun RunKernels();
+  // Of GPUs and cores, for what concerns all kernels.
+  template <class F>
+  void ForEachProcessor(F&& visit) const {
+    for (const auto& gpu : gpus_) visit(*gpu);
+    for (const auto& cores : cores_) visit(*cores);
+  }
 
   FabricOptions options_;
-  sim::CostTable costs_;
+  sim::CostTable costs_, host_costs_;
   sim::Engine engine_;
   std::unique_ptr<sim::Memory> memory_;
   sim::Faults faults_;
@@ -115,7 +124,8 @@ class Fabric {
   std::vector<std::unique_ptr<sim::NicNode>> nodes_;
   std::vector<std::unique_ptr<sim::Gpu>> gpus_;
   sim::Time ended_;                               // the latest end of a thread
-  std::vector<std::unique_ptr<sim::Gpu>> hosts_;  // the cores of each node
+  std::vector<std::unique_ptr<sim::Gpu>> cores_;  // of each node's host, for kernels
+  std::vector<std::unique_ptr<sim::Gpu>> hosts_;  // those that ring for GPUs
   std::vector<std::vector<uint64_t>> rung_;       // by node and QP: what its host thread rang for
   std::vector<std::unique_ptr<SimNic>> nics_;
   std::string launch_error_;

@@ -1,4 +1,4 @@
-// sim_port.h: the Port of a GPU thread in virtual time.
+// sim_port.h: the Port of a thread in virtual time: one of a GPU, or of a host's core.
 //
 // Each operation costs what the platform says, acts on simulated memory at the moment when it
 // would be performed (half a round trip after its issue), and leaves its program point for the
@@ -30,6 +30,7 @@ class BasicSimPort : private SimWords, private SimSteps, public SimGroup {
   BasicSimPort(sim::GpuThread& thread, sim::NicNode& nic, sim::Trace* trace = nullptr)
       : SimWords(thread), SimSteps(thread, trace), SimGroup(thread), nic_(nic) {}
 
+  using SimWords::CopyPayload;
   uint32_t ThreadIndex() const { return thread_.Index(); }
   uint64_t Now() const {
     Traced(sim::ThreadAct::kClock, 0, 0, thread_.Local());
@@ -146,7 +147,7 @@ class BasicSimPort : private SimWords, private SimSteps, public SimGroup {
     // A poster that nothing stops must not run a whole ring ahead of the NIC.
     thread_.Sync();
     const sim::Origin origin = memory_.Release(agent_, O, S, site);
-    nic_.Doorbell(thread_.Local(), value, origin);
+    nic_.Doorbell(thread_.Local(), WayToNic(), value, origin);
     thread_.Spend(costs_.doorbell_store);
   }
 

@@ -17,10 +17,25 @@ class SimWords {
         costs_(thread.MyGpu().Costs().gpu),
         agent_(thread.Agent()) {}
 
+  // No operation of a Port: a copy within GPU memory by as many threads as it takes to use that
+  // memory's bandwidth, which all copies of the GPU share. Its stores are weak, and this thread's.
+  void CopyPayload(uint64_t target, uint64_t source, uint64_t bytes, Site site = Site::Here()) {
+    thread_.NoteEffect();
+    thread_.Sync();
+    sim::Gpu& gpu = thread_.MyGpu();
+    void* const buffer = gpu.CopyBuffer(bytes);
+    const bool read = memory_.Read(At(source, site), buffer, bytes);
+    thread_.MoveTo(gpu.CopyEnds(thread_.Local(), bytes) + costs_.load_gpu);
+    thread_.WeakStoresOutstanding() = true;
+    const bool written = memory_.Write(At(target, site), buffer, bytes, costs_.fence_acq_rel_gpu);
+    RINGPOST_CHECK(read && written, "a thread copied outside allocated memory");
+  }
+
  protected:
   sim::Access At(uint64_t address, Site site) const {
     return {agent_, address, thread_.Local(), site};
   }
+  sim::Duration WayToNic() const { return thread_.MyGpu().Costs().path.doorbell_delivery; }
   sim::Time Clock() { return thread_.MyGpu().Clock().Now(); }
 
   bool OnGpu(uint64_t address) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "configs/schema/connection_checks.h"
+#include "configs/schema/moe_checks.h"
 #include "configs/schema/quantity.h"
 #include "configs/schema/schema.h"
 #include "transport/publication/pairs.h"
@@ -111,7 +112,13 @@ Found CheckDoorbell(const Config& config) {
   return std::nullopt;
 }
 
-Found CheckThreads(const TransportConfig& transport, const WorkloadConfig& workload) {
+Found CheckThreads(const Config& config) {
+  const TransportConfig& transport = config.transport;
+  const WorkloadConfig& workload = config.workload;
+  // Those on the host's cores have no SM; those of moe_dispatch are as many on each.
+  if (workload.kind == WorkloadKind::kHostVerbs || workload.kind == WorkloadKind::kMoeDispatch) {
+    return std::nullopt;
+  }
   if (workload.threads % workload.sms_count != 0) {
     return Conflict{{"workload.sms_count", "workload.threads"},
                     {fmt::format("{} threads do not spread evenly over {} SMs", workload.threads,
@@ -364,9 +371,10 @@ std::optional<Conflict> FindConflict(const Config& config) {
   if (Found found = CheckCaller(config)) return found;
   if (Found found = CheckLatency(config)) return found;
   if (Found found = ConnectionConflict(config)) return found;
+  if (Found found = MoeConflict(config)) return found;
   if (Found found = CheckOrdering(config.transport, config.workload)) return found;
   if (Found found = CheckPublication(config.transport, config.workload)) return found;
-  if (Found found = CheckThreads(config.transport, config.workload)) return found;
+  if (Found found = CheckThreads(config)) return found;
   if (Found found = CheckDoorbell(config)) return found;
   if (Found found = CheckInline(config.transport, config.workload)) return found;
   if (Found found = CheckPayload(config)) return found;

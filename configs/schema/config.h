@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/schema/moe_config.h"
 #include "configs/schema/words.h"
 #include "sim/engine/time.h"
 #include "transport/qp_view.h"
@@ -47,6 +48,7 @@ struct WorkloadConfig {
   uint64_t writes_per_visit = 0;           // to one queue, before the next
   VisitOrder visit_order = VisitOrder::kRoundRobin;
   Revisit revisit = Revisit::kRoom;
+  MoeConfig moe;
   uint64_t operations = 0;  // measured, all threads together
   uint64_t warm_up = 0;     // before them, not measured
 };
@@ -150,6 +152,11 @@ struct Config {
 constexpr bool IsCaller(const Config& config) {
   return config.workload.kind == WorkloadKind::kComputeCaller ||
          config.workload.kind == WorkloadKind::kStreamingCaller;
+}
+// Whether threads, of a GPU or of a host's cores, put over many queue pairs in passes.
+constexpr bool IsConnectionScaling(const Config& config) {
+  return config.workload.kind == WorkloadKind::kConnectionScaling ||
+         config.workload.kind == WorkloadKind::kHostVerbs;
 }
 // Whether the threads of the workload are kernels of a GPU that is here.
 constexpr bool RunsKernels(const Config& config) {

@@ -2,26 +2,59 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 namespace ringpost::config {
+
+namespace {
+
+// Threads of a host's cores post to queues in its memory, each by itself.
+std::optional<Conflict> HostConflict(const Config& config) {
+  const TransportConfig& transport = config.transport;
+  if (config.workload.kind != WorkloadKind::kHostVerbs) return std::nullopt;
+  if (transport.placement != Placement::kHost) {
+    return Conflict{{"transport.placement", "workload.kind"},
+                    {"host_verbs has its queues in host memory", "use host"}};
+  }
+  if (transport.publication == Publication::kCooperative) {
+    return Conflict{{"transport.publication", "workload.kind"},
+                    {"threads of a CPU are no warps", "use per_thread or batched"}};
+  }
+  if (transport.doorbell == DoorbellMode::kCpu) {
+    return Conflict{{"transport.doorbell", "workload.kind"},
+                    {"the threads of host_verbs ring themselves", "use gpu, as others that do"}};
+  }
+  if (config.workload.sms_count > 1) {
+    return Conflict{{"workload.sms_count", "workload.kind"},
+                    {"the threads of host_verbs have a core each, and no SM", "use 1"}};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 // Each queue has one thread that posts, or one warp.
 std::optional<Conflict> ConnectionConflict(const Config& config) {
   const WorkloadConfig& workload = config.workload;
   const TransportConfig& transport = config.transport;
-  if (workload.kind != WorkloadKind::kConnectionScaling) {
-    if (config.ranks == 2) return std::nullopt;
-    return Conflict{{"ranks", "workload.kind"},
-                    {"this kind is between two ranks", "use 2, or connection_scaling"}};
+  if (!IsConnectionScaling(config)) {
+    if (config.ranks == 2 || workload.kind == WorkloadKind::kMoeDispatch) return std::nullopt;
+    return Conflict{
+        {"ranks", "workload.kind"},
+        {"this kind is between two ranks", "use 2, or connection_scaling or moe_dispatch"}};
   }
+  const std::string_view kind =
+      workload.kind == WorkloadKind::kHostVerbs ? "host_verbs" : "connection_scaling";
   if (config.backend != Backend::kSim) {
     return Conflict{{"workload.kind", "backend"},
-                    {"connection_scaling looks into the NIC between passes", "use backend sim"}};
+                    {fmt::format("{} looks into the NIC between passes", kind), "use backend sim"}};
   }
+  if (std::optional<Conflict> found = HostConflict(config)) return found;
   const bool warps = transport.publication == Publication::kCooperative;
   const bool batches = transport.publication == Publication::kBatched;
   if (!warps && !batches && transport.publication != Publication::kPerThread) {
     return Conflict{{"transport.publication", "workload.kind"},
-                    {"each queue of connection_scaling has one thread or one warp that posts",
+                    {fmt::format("each queue of {} has one thread or one warp that posts", kind),
                      "use per_thread, batched or cooperative"}};
   }
   const uint64_t unit = warps ? kWarpLanes : batches ? transport.batch : 1;

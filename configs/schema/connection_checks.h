@@ -1,4 +1,5 @@
-// connection_checks.h: what connection_scaling can take, and what more than two ranks can.
+// connection_checks.h: what connection_scaling and host_verbs can take, and what more than two
+// ranks can.
 #pragma once
 
 #include <cstdint>

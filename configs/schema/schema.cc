@@ -1,68 +1,10 @@
 #include "configs/schema/schema.h"
 
-#include <type_traits>
+#include "configs/schema/key_rows.h"
+#include "configs/schema/workload_keys.h"
 
 namespace ringpost::config {
 namespace {
-
-void Assign(uint64_t& field, const Value& value) { field = value.count; }
-void Assign(double& field, const Value& value) { field = value.number; }
-void Assign(bool& field, const Value& value) { field = value.flag; }
-void Assign(std::string& field, const Value& value) { field = value.text; }
-void Assign(sim::Duration& field, const Value& value) { field = sim::Duration::Ns(value.number); }
-void Assign(std::vector<FaultRule>& field, const Value& value) { field = value.rules; }
-void Assign(std::vector<std::string>& field, const Value& value) { field = value.names; }
-void Assign(std::optional<uint64_t>& field, const Value& value) {
-  field = value.word >= 0 ? std::nullopt : std::optional<uint64_t>(value.count);
-}
-template <class Enum>
-requires std::is_enum_v<Enum>
-void Assign(Enum& field, const Value& value) { field = static_cast<Enum>(value.word); }
-
-// Fills target.*member, or target.*block.*member.
-template <auto member>
-constexpr auto kStore = [](auto& target, const Value& value) { Assign(target.*member, value); };
-template <auto block, auto member>
-constexpr auto kStoreIn =
-    [](Config& config, const Value& value) { Assign(config.*block.*member, value); };
-template <auto member>
-constexpr auto kStoreLimit =
-    [](Config& config, const Value& value) { Assign(config.nic.limits.*member, value); };
-
-constexpr double kMany = 1e19;            // no bound that anyone reaches; fits in 64 bits
-constexpr double kMostOperations = 1e12;  // weeks, and the sum of two counts fits too
-constexpr double kKibibyte = 1024;
-constexpr double kGibibyte = 1024 * 1024 * 1024;
-
-using Rows = std::vector<Key<Config>>;
-
-KeyInfo Word(std::string path, std::string fallback, std::vector<std::string> words,
-             std::string meaning, std::vector<std::string> absent_words = {}) {
-  return {std::move(path),
-          Type::kWord,
-          std::move(fallback),
-          std::move(words),
-          std::move(absent_words),
-          0,
-          0,
-          false,
-          std::move(meaning)};
-}
-
-struct Range {
-  double minimum;
-  double maximum;
-};
-
-KeyInfo Number(std::string path, Type type, std::string fallback, Range range,
-               std::string meaning) {
-  return {std::move(path), type,  std::move(fallback), {}, {}, range.minimum,
-          range.maximum,   false, std::move(meaning)};
-}
-
-KeyInfo Plain(std::string path, Type type, std::string fallback, std::string meaning) {
-  return Number(std::move(path), type, std::move(fallback), {0, 0}, std::move(meaning));
-}
 
 KeyInfo Depth() {
   KeyInfo depth = Number("transport.sq_depth_wqebbs", Type::kCount, "1024", {8, 32768},
@@ -155,64 +97,6 @@ void AddTransport(Rows& rows) {
   rows.push_back({Plain("transport.unsafe", Type::kSwitch, "false",
                         "allow orderings that are not safe for the placement"),
                   kStoreIn<block, &T::unsafe>});
-}
-
-void AddWorkload(Rows& rows) {
-  constexpr auto block = &Config::workload;
-  using W = WorkloadConfig;
-  rows.push_back({Word("workload.kind", "put_latency",
-                       {"put_latency", "round_trip", "message_rate", "goodput", "compute_caller",
-                        "streaming_caller", "connection_scaling"},
-                       "what the threads do; goodput: as message_rate, told in bytes; callers: "
-                       "kernels that compute, or stream through GPU memory, with the code of a put "
-                       "absent, dormant and used (docs/gpu.md); connection_scaling: puts to many "
-                       "queue pairs in turn, until a pass is as the one before within 1 %"),
-                  kStoreIn<block, &W::kind>});
-  rows.push_back(
-      {Number("workload.payload", Type::kBytes, "8 B", {0, kGibibyte}, "size of each message"),
-       kStoreIn<block, &W::payload_bytes>});
-  rows.push_back({Word("workload.inline", "auto", {"auto", "always", "never"},
-                       "payload in the WQE: auto up to transport.inline_max"),
-                  kStoreIn<block, &W::inline_mode>});
-  rows.push_back(
-      {Word("workload.placement", "gpu", {"gpu", "host"}, "memory that holds payload and flags"),
-       kStoreIn<block, &W::placement>});
-  rows.push_back(
-      {Number("workload.threads", Type::kCount, "1", {1, 1048576},
-              "threads that post; put_latency and round_trip: one, or of put_latency a warp that "
-              "posts together; callers: blocks"),
-       kStoreIn<block, &W::threads>});
-  rows.push_back({Number("workload.threads_per_qp", Type::kCount, "1", {1, 1048576},
-                         "neighbouring threads that share one queue pair"),
-                  kStoreIn<block, &W::threads_per_qp>});
-  rows.push_back({Number("workload.sms_count", Type::kCount, "1", {1, 4096},
-                         "SMs over which the threads are spread evenly"),
-                  kStoreIn<block, &W::sms_count>});
-  rows.push_back({Number("workload.live_values", Type::kCount, "8", {8, 32},
-                         "floats that each thread of a caller keeps: 8, 16 or 32"),
-                  kStoreIn<block, &W::live_values>});
-  rows.push_back({Number("workload.messages_per_block", Type::kCount, "4", {0, 1024},
-                         "puts of each block of 256 threads of a caller"),
-                  kStoreIn<block, &W::messages_per_block>});
-  rows.push_back({Word("workload.direction", "both", {"both", "send", "receive"},
-                       "connection_scaling: all to all, rank 0 to the others, or they to it"),
-                  kStoreIn<block, &W::direction>});
-  rows.push_back({Number("workload.writes_per_visit", Type::kCount, "32", {1, 32768},
-                         "connection_scaling: puts to one queue pair before the next"),
-                  kStoreIn<block, &W::writes_per_visit>});
-  rows.push_back(
-      {Word("workload.visit_order", "round_robin", {"round_robin", "strided", "random", "zipf"},
-            "connection_scaling: of a thread's queue pairs; zipf: the n-th by about 1/n"),
-       kStoreIn<block, &W::visit_order>});
-  rows.push_back({Word("workload.revisit", "room", {"room", "completed"},
-                       "a queue pair's next visit: its ring has room, or its puts are done"),
-                  kStoreIn<block, &W::revisit>});
-  rows.push_back({Number("workload.operations", Type::kCount, "10000", {1, kMostOperations},
-                         "measured operations, all threads together; callers: kernels"),
-                  kStoreIn<block, &W::operations>});
-  rows.push_back({Number("workload.warm_up", Type::kCount, "1000", {0, kMostOperations},
-                         "operations before the measured ones"),
-                  kStoreIn<block, &W::warm_up>});
 }
 
 // Defaults are those of a ConnectX, as sim/nic/rnic_config.h has them.

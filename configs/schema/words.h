@@ -50,9 +50,13 @@ enum class WorkloadKind : uint8_t {
   kComputeCaller,
   kStreamingCaller,
   kConnectionScaling,
+  kHostVerbs,
+  kMoeDispatch,
 };
 enum class Direction : uint8_t { kBoth, kSend, kReceive };
 enum class VisitOrder : uint8_t { kRoundRobin, kStrided, kRandom, kZipf };
+enum class MoePattern : uint8_t { kLowLatency, kNormal };
+enum class MoeRouting : uint8_t { kUniform, kZipf };
 enum class Revisit : uint8_t { kRoom, kCompleted };
 enum class InlineMode : uint8_t { kAuto, kAlways, kNever };
 enum class NicBehaviour : uint8_t { kMlx5, kStrict };

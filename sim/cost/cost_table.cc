@@ -40,6 +40,27 @@ GpuCosts MakeGpuCosts(const Platform& p, double mhz) {
   c.warp_sync = time(p.warp_sync);
   c.shuffle = time(p.shuffle);
   c.spin = time(p.spin);
+  c.memory_ps_per_byte = 8000.0 / p.memory_bandwidth.value;
+  return c;
+}
+
+GpuCosts MakeHostCosts(const Platform& p, const CostTable& table) {
+  const auto time = [&](const Parameter& parameter) {
+    return TimeOf(parameter, table.sm_clock_mhz);
+  };
+  GpuCosts c;
+  c.wqe_build = time(p.host_wqe_build);
+  c.payload_load = c.payload_store = time(p.host_payload);
+  c.store_issue = time(p.host_store);
+  c.doorbell_store = time(p.host_ring);
+  c.load_local = time(p.host_load);
+  c.load_gpu = time(p.host_load_gpu);
+  c.load_host = time(p.host_load_shared);
+  c.atomic_gpu = time(p.host_load_gpu);
+  c.atomic_host = c.atomic_same_address = time(p.host_atomic);
+  c.fence_sc_gpu = c.fence_sc_system = time(p.host_fence);
+  c.spin = time(p.host_load);
+  c.memory_ps_per_byte = table.gpu.memory_ps_per_byte;
   return c;
 }
 
@@ -88,6 +109,13 @@ CostTable MakeCostTable(const Platform& p, double sm_clock_mhz) {
   table.link.mtu = static_cast<uint32_t>(p.mtu.value);
   table.link.hop = time(p.hop_latency);
   return table;
+}
+
+CostTable MakeHostCostTable(const Platform& p, const CostTable& table) {
+  CostTable host = table;
+  host.gpu = MakeHostCosts(p, table);
+  host.path.doorbell_delivery = TimeOf(p.host_doorbell_delivery, table.sm_clock_mhz);
+  return host;
 }
 
 }  // namespace ringpost::sim

@@ -7,6 +7,7 @@
 
 namespace ringpost::sim {
 
+// Of a thread: one of the GPU, or of the host (MakeHostCostTable).
 struct GpuCosts {
   Duration wqe_build, wqe_segment, store_port, payload_load, payload_store;
   Duration store_issue, doorbell_store, load_local, load_gpu, load_host;
@@ -14,6 +15,7 @@ struct GpuCosts {
   Duration fence_cta, fence_acq_rel_gpu, fence_acq_rel_gpu_idle, release_gpu_idle, fence_sc_gpu;
   Duration fence_acq_rel_system, fence_sc_system;
   Duration warp_sync, shuffle, spin;
+  double memory_ps_per_byte = 0;
 
   // One cost per kind, scope and what the fence waits for. An acquire waits for nothing: loads
   // before it have returned.
@@ -70,5 +72,9 @@ struct CostTable {
 
 // `sm_clock_mhz` overrides the platform's clock; 0 keeps it.
 CostTable MakeCostTable(const Platform& platform, double sm_clock_mhz);
+
+// The same where the threads are the host's: what differs are their own operations, and the way
+// from a core to the doorbell register.
+CostTable MakeHostCostTable(const Platform& platform, const CostTable& table);
 
 }  // namespace ringpost::sim

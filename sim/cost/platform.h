@@ -37,10 +37,11 @@ struct Platform {
 
   // GPU: clock, size and operation costs. A "weak" store is a plain payload or WQE store.
   Parameter sm_clock, sms_count;
-  Parameter wqe_build;     // arithmetic of one WQE: address, index, byte order
-  Parameter wqe_segment;   // one 16-byte store into a ring slot
-  Parameter store_port;    // each further lane of an SM that stores a WQE alongside
-  Parameter payload_load;  // 16 bytes of payload read by a thread
+  Parameter memory_bandwidth;  // of its memory: reads and writes together
+  Parameter wqe_build;         // arithmetic of one WQE: address, index, byte order
+  Parameter wqe_segment;       // one 16-byte store into a ring slot
+  Parameter store_port;        // each further lane of an SM that stores a WQE alongside
+  Parameter payload_load;      // 16 bytes of payload read by a thread
   Parameter payload_store;
   Parameter store_issue;             // one posted word store
   Parameter doorbell_store;          // one posted 64-bit store to the UAR
@@ -58,6 +59,18 @@ struct Platform {
   Parameter fence_acq_rel_system;
   Parameter fence_sc_system;
   Parameter warp_sync, shuffle, spin;  // spin: the rest of a polling turn
+
+  // A core of the host: the same operations by a thread that posts there. Its releases cost
+  // nothing, as on x86-64 stores keep their order; a ring has in it what flushes the register.
+  Parameter host_wqe_build;          // one WQE, its stores included
+  Parameter host_ring;               // one ring: the call around it, record, barriers, register
+  Parameter host_payload;            // 16 bytes read or written
+  Parameter host_load, host_store;   // a word that is in the core's own cache
+  Parameter host_load_shared;        // a line that the NIC or another core wrote last
+  Parameter host_load_gpu;           // load of GPU memory over the bus (round trip)
+  Parameter host_atomic;             // locked operation on such a line
+  Parameter host_fence;              // full barrier
+  Parameter host_doorbell_delivery;  // UAR store to NIC
 
   // Paths between GPU, host and NIC.
   Parameter doorbell_delivery;      // UAR store to NIC

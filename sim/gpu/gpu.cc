@@ -65,6 +65,12 @@ void Gpu::StartBlock(const Block& block, uint32_t sm, Time when) {
   }
 }
 
+Time Gpu::CopyEnds(Time start, uint64_t bytes) {
+  const double ps = 2 * static_cast<double>(bytes) * costs_.gpu.memory_ps_per_byte;
+  copies_end_ = Later(start, copies_end_) + Duration{static_cast<int64_t>(ps + 0.5)};
+  return copies_end_;
+}
+
 void Gpu::Entry(void* argument) {
   GpuThread& thread = *static_cast<GpuThread*>(argument);
   thread.MyGpu().body_(thread);

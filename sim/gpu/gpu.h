@@ -26,8 +26,8 @@ class Gpu {
  public:
   using Body = std::function<void(GpuThread&)>;
 
-  // Of kind kHostThread: cores of the node's host, one thread a block. No platform says yet what
-  // their accesses cost: they are taken for those of a GPU thread.
+  // Of kind kHostThread: cores of the node's host, one thread a block, with costs of theirs
+  // (MakeHostCostTable).
   Gpu(Engine& engine, Memory& memory, const CostTable& costs, uint16_t node,
       AgentKind kind = AgentKind::kGpuThread);
   ~Gpu();
@@ -43,6 +43,15 @@ class Gpu {
   // Takes every waiting thread out of its loop: Relax returns false from now on.
   void Cancel();
   bool Cancelled() const { return cancelled_; }
+
+  // When a copy of so many bytes within its memory ends, which is read and written, if it begins at
+  // `start`: not before those that began earlier.
+  Time CopyEnds(Time start, uint64_t bytes);
+  // Room for what is copied; one copy at a time.
+  void* CopyBuffer(uint64_t bytes) {
+    if (copied_.size() < bytes) copied_.resize(bytes);
+    return copied_.data();
+  }
 
   // Lanes now resident on the SM, for the cost of its store port.
   uint32_t LanesOn(uint32_t sm) const { return lanes_on_sm_[sm]; }
@@ -78,6 +87,8 @@ class Gpu {
   bool cancelled_ = false;
   uint64_t parked_polls_ = 0;
   uint32_t next_warp_ = 0;
+  Time copies_end_;
+  std::vector<uint8_t> copied_;
 };
 
 }  // namespace ringpost::sim

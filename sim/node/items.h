@@ -17,6 +17,7 @@ struct DoorbellItem {
   DoorbellItem* next = nullptr;
   Time due;
   uint64_t sequence = 0;
+  Duration way;  // from the thread to the NIC
   uint64_t value = 0;
   Origin origin;
   QpContext* qp = nullptr;

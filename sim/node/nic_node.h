@@ -43,8 +43,9 @@ class NicNode final : private Dma {
   // Creates the QP and what virtual time adds to it.
   Created CreateQp(const RnicQpConfig& config);
 
-  // A thread stored `value` to the UAR at `when`, which is not before the engine's now.
-  void Doorbell(Time when, uint64_t value, const Origin& origin);
+  // A thread stored `value` to the UAR at `when`, which is not before the engine's now, and `way`
+  // from here.
+  void Doorbell(Time when, Duration way, uint64_t value, const Origin& origin);
   // How long each stage was in service; of the per-QP stage, the busiest QP.
   std::vector<StageUse> Use() const;
 
@@ -75,12 +76,12 @@ class NicNode final : private Dma {
   void LaunchWatched(uint32_t peer, Time* last, PacketItem& item);
   void Lose(PacketItem& item);
   static bool IsCorrupt(const PacketItem& item);
-  void RingFaultyDoorbell(Time at, uint64_t value, const Origin& origin);
+  void RingFaultyDoorbell(Time at, Duration way, uint64_t value, const Origin& origin);
   void Fetch(Lane& lane, Time due, uint64_t from, DoorbellItem& item);
   void OverlayCqe(Lane& lane, uint64_t address, const void* cqe);
   void OnCqeAgain(CqeItem& item);
   // requester_stages.cc
-  void DeliverDoorbell(Time at, uint64_t value, const Origin& origin);
+  void DeliverDoorbell(Time at, Duration way, uint64_t value, const Origin& origin);
   void OnDoorbell(DoorbellItem& item);
   void OnFetched(DoorbellItem& item);
   void Finish(DoorbellItem& item);

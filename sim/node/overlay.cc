@@ -53,11 +53,11 @@ void NicNode::Lose(PacketItem& item) {
   fabric_.packets.Give(item);
 }
 
-void NicNode::RingFaultyDoorbell(Time at, uint64_t value, const Origin& origin) {
+void NicNode::RingFaultyDoorbell(Time at, Duration way, uint64_t value, const Origin& origin) {
   const abi::DoorbellFields fields = abi::DecodeDoorbell(value);
   const QpContext* qp = nic_.FindQp(fields.qpn);
   if (qp == nullptr) {
-    DeliverDoorbell(at, value, origin);
+    DeliverDoorbell(at, way, value, origin);
     return;
   }
   const uint64_t known = qp->requester.producer;
@@ -69,8 +69,8 @@ void NicNode::RingFaultyDoorbell(Time at, uint64_t value, const Origin& origin) 
     ++count_.doorbells_lost;
     return;
   }
-  DeliverDoorbell(at + verdict.delay, value, origin);
-  if (verdict.again) DeliverDoorbell(at + verdict.delay + *verdict.again, value, origin);
+  DeliverDoorbell(at + verdict.delay, way, value, origin);
+  if (verdict.again) DeliverDoorbell(at + verdict.delay + *verdict.again, way, value, origin);
 }
 
 // Reads the WQEs [from, item.until) at `due`, or when the QP's pause is over.

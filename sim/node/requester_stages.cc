@@ -20,17 +20,17 @@ uint64_t IndexOf(const Requester& requester, uint16_t index) {
 
 }  // namespace
 
-void NicNode::Doorbell(Time when, uint64_t value, const Origin& origin) {
-  const Time at = when + costs_.path.doorbell_delivery;
+void NicNode::Doorbell(Time when, Duration way, uint64_t value, const Origin& origin) {
   if (fabric_.faults.At(FaultWhere::kDoorbell)) [[unlikely]] {
-    RingFaultyDoorbell(at, value, origin);
+    RingFaultyDoorbell(when + way, way, value, origin);
   } else {
-    DeliverDoorbell(at, value, origin);
+    DeliverDoorbell(when + way, way, value, origin);
   }
 }
 
-void NicNode::DeliverDoorbell(Time at, uint64_t value, const Origin& origin) {
+void NicNode::DeliverDoorbell(Time at, Duration way, uint64_t value, const Origin& origin) {
   DoorbellItem& item = doorbell_items_.Take();
+  item.way = way;
   item.value = value;
   item.origin = origin;
   item.qp = nullptr;
@@ -70,7 +70,7 @@ void NicNode::OnDoorbell(DoorbellItem& item) {
       const Time fetched = fetch_.Serve(served, costs_.nic.fetch_service * blocks);
       const Time read = fetched + ReadLatency(qp->config.sq);
       if (blocks > 0) {
-        const Time rung = Time{engine_.Now().ps - costs_.path.doorbell_delivery.ps};
+        const Time rung = Time{engine_.Now().ps - item.way.ps};
         TraceStage(Stage::kDoorbell, qpn, item.until - 1, rung, served);
         TraceStage(Stage::kFetch, qpn, item.until - 1, served, read);
       }

@@ -263,5 +263,43 @@ BOOST_AUTO_TEST_CASE(AnErrorHappensOnce) {
              "names; leave this key out");
 }
 
+BOOST_AUTO_TEST_CASE(ADispatchHasItsExpertsOnAllRanks) {
+  const std::string moe =
+      "transport: {publication: ordered_handoff}\nworkload: {kind: moe_dispatch, ";
+  BOOST_TEST(ErrorOf(moe + "experts: 64}\nranks: 8") == "");
+  BOOST_TEST(ErrorOf(moe + "experts: 65}\nranks: 8") ==
+             ":2:41: workload.experts: 65 experts are not as many on each of 8 ranks; use a "
+             "multiple of 8");
+  BOOST_TEST(ErrorOf(moe + "experts: 4, top_k: 5}") ==
+             ":2:51: workload.top_k: a token cannot have 5 of 4 experts; use at most 4");
+  BOOST_TEST(ErrorOf(moe + "pattern: normal, chunk_tokens: 9, ring_tokens: 8}") ==
+             ":2:63: workload.chunk_tokens: chunks of 9 tokens do not fit a ring of 8; use at most "
+             "8");
+  BOOST_TEST(ErrorOf(moe + "tokens: 65536, experts: 64, top_k: 32}") ==
+             ":2:40: workload.tokens: 65536 tokens of each rank take more than 4 GiB; use at most "
+             "9362");
+  BOOST_TEST(ErrorOf(moe + "experts: 128}\nranks: 128") ==
+             ":3:8: ranks: 128 ranks are too many for moe_dispatch; use 2 to 64");
+  BOOST_TEST(ErrorOf(moe + "threads: 2}") ==
+             ":2:41: workload.threads: the pattern says how many threads there are on each SM; "
+             "leave it at 1");
+  BOOST_TEST(ErrorOf("transport: {publication: batched}\nworkload: {kind: moe_dispatch}") ==
+             ":1:26: transport.publication: threads of moe_dispatch share their queue pairs; use "
+             "ordered_handoff, locked or last_writer");
+}
+
+BOOST_AUTO_TEST_CASE(HostThreadsHaveTheirQueuesAndNoSms) {
+  const std::string host = "transport: {placement: host, ordering: system_fence";
+  BOOST_TEST(ErrorOf(host + "}\nworkload: {kind: host_verbs, threads: 3}") == "");
+  BOOST_TEST(ErrorOf("workload: {kind: host_verbs}") ==
+             ":1:18: workload.kind: host_verbs has its queues in host memory; use host");
+  BOOST_TEST(ErrorOf(host + ", doorbell: cpu}\nworkload: {kind: host_verbs}") ==
+             ":1:64: transport.doorbell: the threads of host_verbs ring themselves; use gpu, as "
+             "others that do");
+  BOOST_TEST(ErrorOf(host + "}\nworkload: {kind: host_verbs, threads: 4, sms_count: 2}") ==
+             ":2:53: workload.sms_count: the threads of host_verbs have a core each, and no SM; "
+             "use 1");
+}
+
 }  // namespace
 }  // namespace ringpost::config

@@ -158,7 +158,8 @@ BOOST_AUTO_TEST_CASE(TheSecondPlatformDiffersInPathsLoadClockFencesAndLinkAlone)
     const std::string key = info.key;
     const bool may = key.starts_with("path.") || key.starts_with("link.") ||
                      key.starts_with("gpu.fence_") || key == "gpu.load_gpu" ||
-                     key == "gpu.sm_clock" || key == "gpu.sms_count";
+                     key == "gpu.sm_clock" || key == "gpu.sms_count" ||
+                     key == "gpu.memory_bandwidth";
     const sim::Parameter& x = a.*(info.member);
     const sim::Parameter& y = b.*(info.member);
     const bool same = x.cycles == y.cycles && x.ns == y.ns && x.value == y.value;
