@@ -37,7 +37,7 @@ std::vector<sim::FaultRule> RulesOf(const config::Config& config) {
 }  // namespace
 
 std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Platform& platform,
-                                   bool trace, sim::PacketTap tap) {
+                                   bool trace, sim::PacketTap tap, bool lookups) {
   FabricOptions options;
   options.nodes = static_cast<uint32_t>(config.ranks);
   options.seed = config.seed;
@@ -50,6 +50,7 @@ std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Plat
   options.stack_bytes = config.engine.stack_size_bytes;
   options.stack_memory_bytes = config.engine.stack_memory_bytes;
   options.trace = trace;
+  options.lookups = lookups;
   options.tap = std::move(tap);
   options.faults = RulesOf(config);
   return std::make_unique<Fabric>(platform, options);

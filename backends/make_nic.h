@@ -14,7 +14,7 @@ namespace ringpost {
 
 // The machine that `backend:` names, with one NIC for each rank.
 std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Platform& platform,
-                                   bool trace, sim::PacketTap tap = {});
+                                   bool trace, sim::PacketTap tap = {}, bool lookups = false);
 
 // The same in real time (live, mlx5): the NIC of one rank. Where the configuration has kernels,
 // `gpu` is the rank's, and outlives the NIC.

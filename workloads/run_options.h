@@ -31,8 +31,9 @@ struct TimelineWish {
 };
 
 struct RunOptions {
-  std::string trace_file;  // empty: none
-  std::string pcap_file;   // empty: none
+  std::string trace_file;         // empty: none
+  std::string pcap_file;          // empty: none
+  std::string lookups_file = {};  // empty: none
   std::optional<TimelineWish> timeline = {};
   RankOptions ranks = {};  // in real time
   GpuMaker make_gpu = {};  // empty: the GPUs of this machine

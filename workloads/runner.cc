@@ -64,6 +64,12 @@ void UseTrace(Fabric& fabric, const config::Config& config, const RunOptions& op
   if (!out.flush()) outcome.Fail(options.trace_file + ": the trace could not be written");
 }
 
+void WriteLookupsOf(Fabric& fabric, const std::string& path, Outcome& outcome) {
+  std::ofstream out(path, std::ios::binary);
+  fabric.WriteLookups(out);
+  if (!out.flush()) outcome.Fail(path + ": the look-ups could not be written");
+}
+
 void RunKind(Machine& machine, const config::Config& config, RunResult& result, Outcome& outcome) {
   switch (config.workload.kind) {
     case config::WorkloadKind::kPutLatency:
@@ -137,7 +143,8 @@ RunResult RunSimulated(const config::Config& config, const sim::Platform& platfo
   if (!options.pcap_file.empty()) capture.emplace(options.pcap_file, platform);
   const bool traces = !options.trace_file.empty() || options.timeline;
   const std::unique_ptr<Fabric> fabric =
-      MakeFabric(config, platform, traces, capture ? capture->Tap() : sim::PacketTap());
+      MakeFabric(config, platform, traces, capture ? capture->Tap() : sim::PacketTap(),
+                 !options.lookups_file.empty());
   if (IsConnectionScaling(config)) {
     RunConnectionScaling(*fabric, config, result, outcome);
   } else if (config.workload.kind == config::WorkloadKind::kMoeDispatch) {
@@ -151,6 +158,7 @@ RunResult RunSimulated(const config::Config& config, const sim::Platform& platfo
   result.violations = fabric->Violations();
   result.violation_count = fabric->ViolationCount();
   if (traces) UseTrace(*fabric, config, options, result, outcome);
+  if (!options.lookups_file.empty()) WriteLookupsOf(*fabric, options.lookups_file, outcome);
   if (capture) {
     const std::string error = capture->Finish();
     if (!error.empty()) outcome.Fail(error);

@@ -6,8 +6,11 @@
 
 #include "backends/sim/sim_nic.h"
 #include "configs/schema/platform_loader.h"
+#include "configs/schema/quantity.h"
 #include "sim/cache/context_cache.h"
+#include "sim/cache/recorder.h"
 #include "sim/engine/check.h"
+#include "sim/node/on_chip.h"
 
 namespace ringpost {
 namespace {
@@ -20,15 +23,67 @@ sim::MemoryOptions MemoryOptionsOf(const FabricOptions& options) {
   return memory;
 }
 
-std::shared_ptr<sim::ContextCache> CacheOf(const sim::CacheSpec& spec, const char* role,
-                                           uint32_t node, uint64_t seed) {
-  std::shared_ptr<sim::ContextCache> cache =
-      sim::MakeCache(spec, seed, fmt::format("{} contexts of node {}", role, node));
-  RINGPOST_CHECK(cache != nullptr, "a platform was given an impossible cache");
-  return cache;
+std::string SizeText(uint64_t bytes) {
+  return config::FormatQuantity(static_cast<double>(bytes), config::QuantityKind::kBytes);
+}
+
+// The word for it in the name of its stream of random numbers.
+const char* RoleOf(sim::CacheName name) {
+  if (name == sim::CacheName::kContext) return "all";
+  if (name == sim::CacheName::kRequesterContext) return "requester";
+  return name == sim::CacheName::kResponderContext ? "responder" : NameOf(name);
 }
 
 }  // namespace
+
+std::shared_ptr<sim::HeldContexts> Fabric::HeldOf(const sim::CacheSpec& spec, sim::CacheName name,
+                                                  uint32_t node) {
+  std::unique_ptr<sim::ContextCache> cache = sim::MakeCache(
+      spec, options_.seed, fmt::format("{} contexts of node {}", RoleOf(name), node), node);
+  RINGPOST_CHECK(cache != nullptr, "a platform was given an impossible cache");
+  if (options_.lookups) {
+    cache = std::make_unique<sim::Recorder>(std::move(cache), node, name, lookups_);
+  }
+  const sim::NicCosts& nic = costs_.nic;
+  const sim::ContextCosts no_cost;  // of WQEs: the read itself, from where they are
+  const sim::ContextCosts* const costs[] = {&nic.requester_context,
+                                            &nic.responder_context,
+                                            &nic.requester_context,
+                                            &nic.mpt,
+                                            &nic.mtt,
+                                            &no_cost};
+  held_.push_back(std::make_shared<sim::HeldContexts>(std::move(cache), spec,
+                                                      *costs[static_cast<size_t>(name)]));
+  return held_.back();
+}
+
+// A NIC with the caches of the platform, which may be parts of one another.
+void Fabric::AddNode(const sim::Platform& platform, uint32_t node) {
+  using enum sim::CacheName;
+  const bool shared = platform.has_shared_engine;
+  auto requester = shared ? HeldOf(platform.context, kContext, node)
+                          : HeldOf(platform.requester_context, kRequesterContext, node);
+  auto responder = shared ? requester : HeldOf(platform.responder_context, kResponderContext, node);
+  std::shared_ptr<sim::HeldContexts> mpt;
+  const auto table = [&](const sim::CacheSpec& spec, sim::CacheName name, uint32_t keys) {
+    if (spec.shares == "mpt") return sim::Translations::Cache{mpt, keys};
+    if (spec.shares == "responder_context") return sim::Translations::Cache{responder, keys};
+    if (!spec.shares.empty()) return sim::Translations::Cache{requester, keys};
+    if (spec.model == "infinite") return sim::Translations::Cache{};
+    const bool is_shared = name == kMpt && platform.mtt.shares == "mpt";
+    return sim::Translations::Cache{HeldOf(spec, name, node), is_shared ? keys : 0};
+  };
+  sim::Translations::Cache of_keys = table(platform.mpt, kMpt, sim::kMptKeys);
+  mpt = of_keys.held;
+  sim::Translations::Cache of_pages = table(platform.mtt, kMtt, sim::kMttKeys);
+  sim::OnChip on_chip{std::move(requester), std::move(responder)};
+  if (of_keys.held != nullptr || of_pages.held != nullptr) {
+    on_chip.translations = std::make_unique<sim::Translations>(
+        std::move(of_keys), std::move(of_pages), platform.mtt.page_bytes);
+  }
+  if (platform.wqe.model != "infinite") on_chip.wqes = HeldOf(platform.wqe, kWqe, node);
+  nodes_.push_back(std::make_unique<sim::NicNode>(*context_, node, std::move(on_chip)));
+}
 
 Fabric::Fabric(const std::string& platform, const FabricOptions& options)
     : Fabric(config::LoadPlatform(platform), options) {}
@@ -52,15 +107,7 @@ Fabric::Fabric(const sim::Platform& platform, const FabricOptions& options)
                                                                      {},
                                                                      options.tap});
   for (uint32_t node = 0; node < options.nodes; ++node) {
-    const auto cache = [&](const sim::CacheSpec& spec, const char* role) {
-      return CacheOf(spec, role, node, options.seed);
-    };
-    const bool shared = platform.has_shared_engine;
-    auto requester =
-        shared ? cache(platform.context, "all") : cache(platform.requester_context, "requester");
-    auto responder = shared ? requester : cache(platform.responder_context, "responder");
-    nodes_.push_back(std::make_unique<sim::NicNode>(*context_, node, std::move(requester),
-                                                    std::move(responder)));
+    AddNode(platform, node);
     gpus_.push_back(
         std::make_unique<sim::Gpu>(engine_, *memory_, costs_, static_cast<uint16_t>(node)));
     for (auto* pool : {&cores_, &hosts_}) {
@@ -113,9 +160,9 @@ void Fabric::LaunchOn(sim::Gpu& processor, const sim::LaunchShape& shape, Kernel
   const uint64_t needed = sim::StackSlab::BytesFor(resident, options_.stack_bytes);
   if (needed > options_.stack_memory_bytes) {
     launch_error_ = fmt::format(
-        "{} resident threads need {} MiB of stacks; raise engine.stack_memory (now {} MiB) or "
-        "lower engine.stack_size",
-        resident, needed >> 20, options_.stack_memory_bytes >> 20);
+        "{} resident threads need {} of stacks; raise engine.stack_memory (now {}) or lower "
+        "engine.stack_size",
+        resident, SizeText(needed), SizeText(options_.stack_memory_bytes));
     return;
   }
   sim::NicNode& nic = *nodes_[processor.Node()];
@@ -156,9 +203,13 @@ void Fabric::StartHosts() {
 }
 
 FabricRun Fabric::Run() {
-  const FabricRun run = RunKernels();
+  FabricRun run = RunKernels();
   for (const auto& host : hosts_) host->Cancel();
   engine_.Run();
+  for (const auto& held : held_) {
+    const std::string fault = held->Fault();
+    if (run.ok && !fault.empty()) run = {false, fault, run.end};
+  }
   return run;
 }
 

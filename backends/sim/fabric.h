@@ -13,10 +13,12 @@
 
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
 #include "backends/sim/sim_port.h"
+#include "sim/cache/lookup_file.h"
 #include "sim/cost/platform.h"
 #include "sim/node/nic_node.h"
 #include "transport/endpoint.h"  // what a test's kernels are written with
@@ -36,6 +38,7 @@ struct FabricOptions {
   uint64_t stack_bytes = 64 * 1024;  // of each thread: room for a test's own code
   uint64_t stack_memory_bytes = 4ull << 30;
   bool trace = false;
+  bool lookups = false;  // keep those of context caches
   std::vector<sim::FaultRule> faults = {};
   sim::PacketTap tap = {};
 };
@@ -99,6 +102,9 @@ class Fabric {
   sim::Memory& Ram() { return *memory_; }
   sim::Engine& Clock() { return engine_; }
   const sim::Trace& Steps() const { return trace_; }
+  // Of the context caches of all nodes, in order; the format is that of lookup_file.h.
+  const std::vector<sim::LookupRow>& Lookups() const { return lookups_; }
+  void WriteLookups(std::ostream& out) const { sim::WriteLookups(lookups_, out); }
   const sim::CostTable& Costs() const { return costs_; }
   uint64_t ParkedPolls() const;
 
@@ -113,6 +119,9 @@ class Fabric {
     for (const auto& gpu : gpus_) visit(*gpu);
     for (const auto& cores : cores_) visit(*cores);
   }
+  std::shared_ptr<sim::HeldContexts> HeldOf(const sim::CacheSpec& spec, sim::CacheName name,
+                                            uint32_t node);
+  void AddNode(const sim::Platform& platform, uint32_t node);
 
   FabricOptions options_;
   sim::CostTable costs_, host_costs_;
@@ -120,6 +129,8 @@ class Fabric {
   std::unique_ptr<sim::Memory> memory_;
   sim::Faults faults_;
   sim::Trace trace_;
+  std::vector<sim::LookupRow> lookups_;
+  std::vector<std::shared_ptr<sim::HeldContexts>> held_;
   std::unique_ptr<sim::FabricContext> context_;
   std::vector<std::unique_ptr<sim::NicNode>> nodes_;
   std::vector<std::unique_ptr<sim::Gpu>> gpus_;

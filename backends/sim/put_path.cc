@@ -215,10 +215,14 @@ class Paths {
 }  // namespace
 
 std::optional<PutPath> MedianOf(const std::vector<PutPath>& paths, uint64_t warm_up) {
-  std::map<ThreadId, uint64_t> posted;
+  std::map<ThreadId, uint64_t> all, posted;
+  for (const PutPath& path : paths) ++all[{path.node, path.thread}];
   std::vector<const PutPath*> complete;
   for (const PutPath& path : paths) {
-    if (posted[{path.node, path.thread}]++ >= warm_up && path.complete) complete.push_back(&path);
+    const ThreadId thread{path.node, path.thread};
+    const uint64_t puts = all[thread];
+    const uint64_t left_out = puts > warm_up ? warm_up : puts / 2;
+    if (posted[thread]++ >= left_out && path.complete) complete.push_back(&path);
   }
   if (complete.empty()) return std::nullopt;
   const auto middle = complete.begin() + static_cast<std::ptrdiff_t>(complete.size() / 2);

@@ -52,7 +52,9 @@ PeerOf PeersIn(Fabric& fabric);
 // In the order in which threads stored them, thread by thread.
 std::vector<PutPath> PathsOf(const sim::Trace& trace, const PeerOf& peer_of);
 
-// Of the complete ones, but for the first `warm_up` of each thread, one of median latency.
+// Of the complete ones, but for the first `warm_up` of each thread, one of median latency. Of a
+// thread that has no more (a workload may divide its warm-up among threads) the first half is left
+// out.
 std::optional<PutPath> MedianOf(const std::vector<PutPath>& paths, uint64_t warm_up);
 
 }  // namespace ringpost

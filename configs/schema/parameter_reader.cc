@@ -44,11 +44,43 @@ Provenance ParseProvenance(const std::string& text) {
                    "use paper, datasheet, measured, fitted or assumed"};
 }
 
-void ParseNumberOf(const std::string& text, const ParameterInfo& info, Parameter& parameter) {
-  if (info.unit == Unit::kTime) {
-    parameter.ns = ParseQuantity(text, QuantityKind::kTime);
-    return;
+// "1 to 256" in its unit.
+std::string RangeOf(const ParameterInfo& info) {
+  const sim::Bounds bounds = BoundsOf(info);
+  const auto text = [&info](double value) {
+    if (info.unit == Unit::kCount) return fmt::format("{}", value);
+    return FormatQuantity(value, KindOf(info.unit));
+  };
+  return fmt::format("{} to {}", text(bounds.least), text(bounds.most));
+}
+
+void CheckBounds(const std::string& text, double value, const ParameterInfo& info) {
+  const sim::Bounds bounds = BoundsOf(info);
+  if (value == 0 && bounds.least > 0) throw ValueError{"is zero", "give " + RangeOf(info)};
+  if (value < bounds.least) {
+    throw ValueError{fmt::format("{} is too small", text), "give " + RangeOf(info)};
   }
+  if (value > bounds.most) {
+    throw ValueError{fmt::format("{} is too large", text), "give " + RangeOf(info)};
+  }
+}
+
+void ParseTime(const std::string& text, const ParameterInfo& info, Parameter& parameter) {
+  parameter.ns = ParseQuantity(text, QuantityKind::kTime);
+  CheckBounds(text, parameter.ns, info);
+}
+
+void ParseCycles(const std::string& text, const ParameterInfo& info, Parameter& parameter) {
+  if (!ParseNumber(text, parameter.cycles)) {
+    throw ValueError{fmt::format("'{}' is not a number", text), "give SM cycles, such as 120"};
+  }
+  const double most = BoundsOf(info).most;
+  if (parameter.cycles <= most) return;
+  throw ValueError{fmt::format("{} cycles are too many", text), fmt::format("give 0 to {}", most)};
+}
+
+void ParseNumberOf(const std::string& text, const ParameterInfo& info, Parameter& parameter) {
+  if (info.unit == Unit::kTime) return ParseTime(text, info, parameter);
   if (info.unit != Unit::kCount) {
     parameter.value = ParseQuantity(text, KindOf(info.unit));
     const bool whole = parameter.value == std::floor(parameter.value);
@@ -62,7 +94,7 @@ void ParseNumberOf(const std::string& text, const ParameterInfo& info, Parameter
     }
     parameter.value = static_cast<double>(count);
   }
-  if (parameter.value == 0) throw ValueError{"is zero", FormOf(info)};
+  CheckBounds(text, parameter.value, info);
 }
 
 void ReadField(const YamlText& yaml, const MapItem& item, const ParameterInfo& info,
@@ -78,11 +110,9 @@ void ReadField(const YamlText& yaml, const MapItem& item, const ParameterInfo& i
     } else if (item.key == "value") {
       ParseNumberOf(text, info, parameter);
     } else if (item.key == "time" && info.unit == Unit::kTime) {
-      parameter.ns = ParseQuantity(text, QuantityKind::kTime);
+      ParseTime(text, info, parameter);
     } else if (item.key == "cycles" && info.unit == Unit::kTime) {
-      if (!ParseNumber(text, parameter.cycles)) {
-        throw ValueError{fmt::format("'{}' is not a number", text), "give SM cycles, such as 120"};
-      }
+      ParseCycles(text, info, parameter);
     } else {
       Fail(yaml, item.key_node, path, {"there is no such key", FormOf(info)});
     }
@@ -99,7 +129,7 @@ std::string FormOf(const ParameterInfo& info) {
       return "give {value: 369 ns, provenance: ..., source: ...} or {cycles: 120, time: 40 ns, "
              "...}";
     case Unit::kCount:
-      return "give {value: 132, provenance: ..., source: ...}";
+      return fmt::format("give {{value: N, provenance: ..., source: ...}}, N {}", RangeOf(info));
     default:
       return fmt::format("give {{value: {}, provenance: ..., source: ...}}",
                          ExampleOf(KindOf(info.unit)));

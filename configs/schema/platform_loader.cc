@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "configs/schema/cache_reader.h"
 #include "configs/schema/parameter_reader.h"
+#include "configs/schema/platform_caches.h"
+#include "configs/schema/quantity.h"
 #include "configs/schema/root.h"
 #include "configs/schema/yaml_file.h"
 
@@ -36,11 +40,6 @@ const std::vector<ParameterInfo>& AllParameters() {
   return all;
 }
 
-// Those that the platform has.
-const std::vector<ParameterInfo>& ParametersOf(const Platform& platform) {
-  return platform.has_shared_engine ? AllParameters() : sim::Parameters();
-}
-
 const ParameterInfo* FindParameter(const std::string& path) {
   for (const ParameterInfo& info : AllParameters()) {
     if (path == info.key) return &info;
@@ -53,25 +52,15 @@ std::string BlockOf(const ParameterInfo& info) {
   return key.substr(0, key.find('.'));
 }
 
-// The cache of one kind of NIC state.
-struct Cache {
-  const char* key;  // under `caches`
-  sim::CacheSpec Platform::*spec;
-  Parameter Platform::*second_level_hit;
-};
-
-constexpr Cache kCacheKeys[] = {
-    {"requester_context", &Platform::requester_context, &Platform::requester_second_level_hit},
-    {"responder_context", &Platform::responder_context, &Platform::responder_second_level_hit},
-};
-
-std::string PathOf(const Cache& cache) { return fmt::format("{}.{}", kCaches, cache.key); }
-
 // Reads one platform file; the members are what all steps need.
 class Reader {
  public:
-  explicit Reader(const std::string& path) : yaml_(ReadYaml(path)) {
+  // `derived`: the files of which it is a base.
+  explicit Reader(const std::string& path, std::set<std::string> derived = {})
+      : yaml_(ReadYaml(path)), files_(std::move(derived)) {
     platform_.name = std::filesystem::path(path).stem().string();
+    std::error_code error;
+    files_.insert(std::filesystem::weakly_canonical(path, error).string());
   }
 
   Platform Read() {
@@ -90,11 +79,14 @@ class Reader {
       } else {
         Fail(item.key_node, item.key, {"there is no such key", Suggestion(item.key, Blocks())});
       }
-      seen_.insert(item.key);
+      seen_[item.key] = yaml_.At(item.key_node);
     }
     RequireAll();
     return platform_;
   }
+
+  // After Read.
+  PlatformSource Source() const { return {base_, own_}; }
 
  private:
   [[noreturn]] void Fail(const YAML::Node& node, const std::string& key, const ValueError& error) {
@@ -113,7 +105,7 @@ class Reader {
     return all;
   }
 
-  // Starts from another platform of the same folder, which has no base itself.
+  // Starts from another platform.
   void ReadBase(const MapItem& item) {
     const std::string name = ScalarOf(yaml_, item.value, kBase, "name a platform, such as p_ib");
     const std::string path = PlatformPath(name);
@@ -121,14 +113,22 @@ class Reader {
       Fail(item.value, kBase,
            {fmt::format("there is no platform '{}'", name), Suggestion(name, PlatformNames())});
     }
-    Reader reader(path);
-    if (reader.yaml_.root[kBase]) {
-      Fail(item.value, kBase, {fmt::format("{} has a base itself", name), "name that one"});
+    std::error_code error;
+    if (files_.contains(std::filesystem::weakly_canonical(path, error).string())) {
+      Fail(item.value, kBase,
+           {fmt::format("{} would be a base of itself", name), "name another platform"});
     }
+    Reader reader(path, files_);
     const std::string own_name = platform_.name;
     platform_ = reader.Read();
     platform_.name = own_name;
     seen_ = reader.seen_;
+    base_ = name;
+  }
+
+  void SawParameter(const std::string& path, const YAML::Node& node) {
+    seen_[path] = yaml_.At(node);
+    own_.insert(path);
   }
 
   std::string Word(const YAML::Node& node, const std::string& key,
@@ -153,7 +153,7 @@ class Reader {
         Fail(item.key_node, path, {"there is no such parameter", Suggestion(path, names)});
       }
       platform_.*(info->member) = ReadParameter(yaml_, item.value, *info);
-      seen_.insert(path);
+      SawParameter(path, item.value);
     }
   }
 
@@ -163,36 +163,47 @@ class Reader {
       if (item.key == kContext) {
         const CacheChoice choice = ReadCache(yaml_, item.value, path);
         platform_.context = choice.spec;
-        platform_.requester_second_level_hit = choice.second_level_hit;
-        platform_.responder_second_level_hit = choice.second_level_hit;
-        seen_.insert(path);
+        platform_.requester_times = choice.times;
+        platform_.responder_times = choice.times;
+        SawParameter(path, item.value);
         continue;
       }
-      const auto cache = std::find_if(std::begin(kCacheKeys), std::end(kCacheKeys),
-                                      [&](const Cache& one) { return item.key == one.key; });
-      if (cache == std::end(kCacheKeys)) {
+      const PlatformCache* cache = FindPlatformCache(item.key);
+      if (cache == nullptr) {
         Fail(item.key_node, path,
-             {"there is no such cache", "use requester_context, responder_context or context"});
+             {"there is no such cache",
+              "use requester_context, responder_context, context, mpt, mtt or wqe"});
       }
-      const CacheChoice choice = ReadCache(yaml_, item.value, path);
+      const CacheChoice choice = cache->required ? ReadCache(yaml_, item.value, path)
+                                                 : ReadTranslations(yaml_, item.value, path);
       platform_.*(cache->spec) = choice.spec;
-      platform_.*(cache->second_level_hit) = choice.second_level_hit;
-      seen_.insert(path);
+      platform_.*(cache->times) = choice.times;
+      SawParameter(path, item.value);
     }
   }
 
   void RequireAll() {
     const auto require = [this](const std::string& path, const std::string& form) {
-      if (!seen_.contains(path)) {
-        throw ConfigError({yaml_.file, 1, 1}, path, {"is not in this file", form});
-      }
+      if (seen_.contains(path)) return;
+      // In its block, if that is there.
+      const auto block = seen_.find(path.substr(0, path.find('.')));
+      const bool here = block != seen_.end() && block->second.file == yaml_.file;
+      throw ConfigError(here ? block->second : Position{yaml_.file, 1, 1}, path,
+                        {"is not in this file", form});
     };
     require(kLinkLayer, "use infiniband or roce");
     for (const ParameterInfo& info : sim::Parameters()) require(info.key, FormOf(info));
-    for (const Cache& cache : kCacheKeys) require(PathOf(cache), "give {model: infinite}");
+    for (const PlatformCache& cache : PlatformCaches()) {
+      if (cache.required) require(PathOf(cache), "give {model: infinite}");
+    }
     const std::string context = fmt::format("{}.{}", kCaches, kContext);
     platform_.has_shared_engine = seen_.contains(kSharedEngine) || seen_.contains(context);
-    if (!platform_.has_shared_engine) return;
+    if (platform_.has_shared_engine) RequireShared(context, require);
+    CheckTables();
+  }
+
+  template <class F>
+  void RequireShared(const std::string& context, F require) {
     for (const ParameterInfo& info : sim::SharedEngineParameters()) require(info.key, FormOf(info));
     require(context, "give {model: infinite}");
     CheckShared();
@@ -200,25 +211,109 @@ class Reader {
 
   // What must hold where both roles share a cache.
   void CheckShared() {
-    for (const Cache& cache : kCacheKeys) {
-      if ((platform_.*(cache.spec)).model == "infinite") continue;
+    for (const PlatformCache& cache : PlatformCaches()) {
+      if (!cache.required || (platform_.*(cache.spec)).model == "infinite") continue;
       throw ConfigError(
-          {yaml_.file, 1, 1}, PathOf(cache),
-          {"stands beside the context cache of both roles", "give {model: infinite}"});
+          seen_.at(PathOf(cache)), PathOf(cache),
+          {"stands beside caches.context, which both roles share", "give {model: infinite}"});
     }
-    constexpr double kMostLines = 256;
-    const double lines = platform_.requester_lines.value + platform_.host_queue_lines.value +
-                         platform_.responder_lines.value;
-    if (lines <= kMostLines) return;
-    throw ConfigError({yaml_.file, 1, 1}, "shared_engine.requester_lines",
-                      {fmt::format("with those of host queues and responders makes {}", lines),
-                       fmt::format("use at most {} in all", kMostLines)});
+    if (!platform_.context.blocks.empty()) {
+      const std::string key = fmt::format("{}.{}", kCaches, kContext);
+      throw ConfigError(seen_.at(key), key + ".blocks",
+                        {"is of NICs without a shared engine, which fetches contexts ahead",
+                         "leave it out; shared_engine.contexts_ahead says how many"});
+    }
+    CheckLines();
+    const double packet = platform_.mtu.value + platform_.header_bytes.value;
+    if (platform_.receive_buffer.value >= packet) return;
+    constexpr char kBuffer[] = "shared_engine.receive_buffer";
+    throw ConfigError(
+        seen_.at(kBuffer), kBuffer,
+        {fmt::format("{} has no room for one packet",
+                     FormatQuantity(platform_.receive_buffer.value, QuantityKind::kBytes)),
+         fmt::format("give at least {} B: link.mtu and link.header_bytes", packet)});
+  }
+
+  bool Has(const char* cache) const { return IsGiven(*FindPlatformCache(cache), platform_); }
+
+  // What translations share must be there, and tell their entries from its own.
+  void CheckTables() {
+    for (const PlatformCache& cache : PlatformCaches()) {
+      if (cache.required || !IsGiven(cache, platform_)) continue;
+      const sim::CacheSpec& spec = platform_.*(cache.spec);
+      if (&cache == FindPlatformCache("wqe")) CheckWqes();
+      if (!spec.blocks.empty()) {
+        throw ConfigError(seen_.at(PathOf(cache)), PathOf(cache) + ".blocks",
+                          {"is of contexts", "give it to them"});
+      }
+      const bool is_shared = !spec.shares.empty();
+      if (!is_shared) continue;
+      const std::string key = PathOf(cache) + ".shares";
+      const Position& place = seen_.at(PathOf(cache));
+      const bool there = spec.shares == "mpt"       ? Has("mpt")
+                         : spec.shares == "context" ? platform_.has_shared_engine
+                                                    : !platform_.has_shared_engine;
+      if (!there) {
+        throw ConfigError(place, key,
+                          {fmt::format("this platform has no {}", spec.shares),
+                           "name a cache that it has, or give a model"});
+      }
+      constexpr uint64_t kLeastPage = 2 << 20;
+      if (spec.page_bytes != 0 && spec.page_bytes < kLeastPage) {
+        throw ConfigError(place, PathOf(cache) + ".page_size",
+                          {"is too small for pages to be told apart in a cache of others",
+                           "give 2 MiB or more, or a model"});
+      }
+    }
+  }
+
+  // The read of one takes what its home says, so that it has no times.
+  void CheckWqes() {
+    const sim::CacheSpec& spec = platform_.wqe;
+    const bool plain = spec.model != "two_level" && spec.shares.empty() && spec.banks_count == 0 &&
+                       spec.outstanding_misses_count == 0 && spec.prefetched_entries_count == 0 &&
+                       TimesOf("", platform_.wqe_times).empty();
+    if (plain) return;
+    constexpr char kKey[] = "caches.wqe";
+    throw ConfigError(seen_.at(kKey), kKey,
+                      {"has what is of contexts and translations",
+                       "give lru, fifo, random, set_associative or replay, and no options"});
+  }
+
+  // A line of a context is told from the others by eight bits. The key of this file that is the
+  // largest is the one to blame.
+  void CheckLines() {
+    // Two more tell translations.
+    const bool tables = Has("mpt") || Has("mtt");
+    const double most_lines = tables ? 254 : 256;
+    constexpr std::pair<const char*, Parameter Platform::*> kKinds[] = {
+        {"shared_engine.requester_lines", &Platform::requester_lines},
+        {"shared_engine.host_queue_lines", &Platform::host_queue_lines},
+        {"shared_engine.responder_lines", &Platform::responder_lines}};
+    double lines = 0, most = -1;
+    const char* blamed = kKinds[0].first;
+    for (const auto& [key, member] : kKinds) {
+      const double its = (platform_.*member).value;
+      lines += its;
+      if (!own_.contains(key) || its <= most) continue;
+      most = its;
+      blamed = key;
+    }
+    if (lines <= most_lines) return;
+    throw ConfigError(
+        seen_.at(blamed), blamed,
+        {fmt::format("makes {} lines in all with those of the other roles", lines),
+         fmt::format("give fewer: requester, host queue and responder have {} together",
+                     most_lines)});
   }
 
   YamlText yaml_;
   Platform platform_;
   std::set<std::string> blocks_ = MakeBlocks();
-  std::set<std::string> seen_;
+  std::set<std::string> files_;           // this one, and those of which it is a base
+  std::map<std::string, Position> seen_;  // also in bases
+  std::string base_;
+  std::set<std::string> own_;  // of seen_, those of this file alone
 };
 
 }  // namespace
@@ -227,38 +322,10 @@ sim::Platform LoadPlatform(const std::string& name) { return LoadPlatformFile(Pl
 
 sim::Platform LoadPlatformFile(const std::string& path) { return Reader(path).Read(); }
 
-std::string CanonicalText(const sim::Platform& platform) {
-  std::string text = "link_layer: " + platform.link_layer + "\n";
-  for (const ParameterInfo& info : ParametersOf(platform)) {
-    text += fmt::format("{}: {}\n", info.key, NumberText(info, platform.*(info.member)));
-  }
-  for (const Cache& cache : kCacheKeys) {
-    const CacheChoice choice{platform.*(cache.spec), platform.*(cache.second_level_hit)};
-    text += fmt::format("{}: {}\n", cache.key, CacheText(choice));
-  }
-  if (platform.has_shared_engine) {
-    const CacheChoice choice{platform.context, platform.requester_second_level_hit};
-    text += fmt::format("{}: {}\n", kContext, CacheText(choice));
-  }
-  return text;
-}
-
-std::set<std::string> ParametersOf(const std::vector<sim::Platform>& platforms,
-                                   sim::Provenance provenance) {
-  std::set<std::string> texts;
-  for (const sim::Platform& platform : platforms) {
-    for (const ParameterInfo& info : ParametersOf(platform)) {
-      const Parameter& parameter = platform.*(info.member);
-      if (parameter.provenance != provenance) continue;
-      texts.insert(fmt::format("{}: {}", info.key, NumberText(info, parameter)));
-    }
-    for (const Cache& cache : kCacheKeys) {
-      const Parameter& hit = platform.*(cache.second_level_hit);
-      if ((platform.*(cache.spec)).model != "two_level" || hit.provenance != provenance) continue;
-      texts.insert(SecondLevelText(PathOf(cache), hit));
-    }
-  }
-  return texts;
+PlatformSource SourceOf(const std::string& name) {
+  Reader reader(PlatformPath(name));
+  reader.Read();
+  return reader.Source();
 }
 
 }  // namespace ringpost::config

@@ -18,6 +18,16 @@ namespace ringpost::config {
 sim::Platform LoadPlatform(const std::string& name);
 sim::Platform LoadPlatformFile(const std::string& path);
 
+// Where its numbers stand.
+struct PlatformSource {
+  std::string base;           // empty: none
+  std::set<std::string> own;  // keys of its own file, as "nic.transmit"; the others are its base's
+};
+PlatformSource SourceOf(const std::string& name);
+
+// What it reads beside its own file: recordings of caches.
+std::vector<std::string> FilesOf(const sim::Platform& platform);
+
 // Every number of the platform in one canonical text, without provenance and source: what the hash
 // of a configuration covers.
 std::string CanonicalText(const sim::Platform& platform);

@@ -80,7 +80,7 @@ Each is a map with its number, `provenance` and `source`. A time is `value: 369 
 GPU does `cycles: 120`, `time: 40 ns` or both: the part that scales with the SM clock and the part
 that does not. Provenance is `paper`, `datasheet`, `measured`, `fitted` (to the figures that its
 source names) or `assumed` (no figure depends on it). Every parameter must be there, or in the
-platform that `base` names. `link_layer` is `infiniband` or `roce`.
+platform that `base` names, which may have one itself. `link_layer` is `infiniband` or `roce`.
 
 | parameter | unit | meaning |
 |---|---|---|
@@ -100,13 +100,51 @@ constexpr char kCaches[] = R"(
 
 `caches.requester_context` and `caches.responder_context` say which QP contexts a NIC holds on chip
 when it sends for a QP, and when it receives for one: a map with a model, each key that the row of
-the model names, and no other. An entry is the context of one QP. What is not there costs
-`nic.context_miss`. Counts are 1 to 2^24; `ways_count` divides `entries_count`, which is more than
-`first_level_entries_count`. `hash` is `modulo` or `mix`, `inclusion` is `inclusive` or `exclusive`.
+the model names, options that the model has, and no other. An entry is the context of one QP. What
+is not there costs `nic.context_miss`. Counts are 1 to 2^24; `ways_count` divides `entries_count`,
+which is more than `first_level_entries_count`. `hash` is `modulo` or `mix`, `inclusion` is
+`inclusive` or `exclusive`.
+What a model finds of one run may be written down, and be what another run finds: `replay`.
 
 | model | meaning |
 |---|---|
 )";
+
+constexpr char kCacheOptions[] =
+    "\n| option | of | default | meaning |\n"
+    "|---|---|---|---|\n"
+    "| `capacity`, `entry_size` | finite models | - | sizes, instead of `entries_count`: as many "
+    "entries as fit |\n"
+    "| `prefetched_entries_count` | finite models | 0 | contexts of the next QP numbers that a "
+    "miss "
+    "brings along |\n"
+    "| `outstanding_misses_count` | all but `infinite` | any number | misses under way at a time; "
+    "others wait. Each line of a context is one |\n"
+    "| `write_back` | finite models | 0 ns | added to a miss that evicts: every use of a context "
+    "changes it, so that it is written back |\n"
+    "| `blocks` | all but `infinite`; not `caches.context` | `qp` of a requester, `stage` of a "
+    "responder | what a miss holds up: its own QP, or all that its role looks up later |\n"
+    "| `banks_count`, `bank_service` | `set_associative`, `two_level` | any number | banks among "
+    "which the sets are dealt out in turn, and how long one is busy with a look-up; together |\n"
+    "\n`caches.mpt` and `caches.mtt` are translations of keys and of pages, of both roles; they "
+    "need "
+    "not be there, and are then all on chip. Each is a map with a model like the others, or "
+    "`{shares: "
+    "requester_context}`: part of that cache, of `responder_context` or, where both roles share "
+    "one, "
+    "of `context`; pages also of `mpt`. `caches.mtt` has the `page_size` of an entry beside, 4 KiB "
+    "to "
+    "1 GiB, and at least 2 MiB where it shares. An access to memory that a WQE names looks up its "
+    "key, and then all of its pages at once; a miss of each costs `nic.context_miss`. It holds up "
+    "the "
+    "read of the payload at the requester, and at the responder what a miss of the context does.\n"
+    "\n`caches.wqe` are the WQEs that the NIC has fetched and not sent, with a model, "
+    "`entries_count` "
+    "or sizes and no other option; where it is not there none is dropped. One that is dropped is "
+    "fetched again when its turn comes, which takes what a read of its queue's memory does.\n"
+    "\n`write_back` and `bank_service` are times with `provenance` and `source`, as "
+    "`second_level_hit` is.\ndocs/fidelity.md says which experiment would tell each of these "
+    "numbers of a device.\n";
 
 std::string Row(const KeyInfo& key) {
   const std::string range = RangeText(key);
@@ -152,6 +190,7 @@ std::string ReadmeText() {
   for (const sim::CacheModel& model : sim::CacheModels()) {
     text += fmt::format("| `{}` | {} |\n", model.example, model.meaning);
   }
+  text += kCacheOptions;
   return text;
 }
 

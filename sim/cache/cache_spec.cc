@@ -14,11 +14,14 @@ std::optional<CacheMistake> SizeMistake(const char* key, uint64_t count) {
   return CacheMistake{key, fmt::format("{} is more than there are QP numbers", count), right};
 }
 
-std::optional<CacheMistake> WordMistake(const char* key, const std::string& word, const char* one,
-                                        const char* other) {
-  if (word == one || word == other) return {};
-  return CacheMistake{key, fmt::format("'{}' is not known", word),
-                      fmt::format("use {} or {}", one, other)};
+std::optional<CacheMistake> WordMistake(const char* key, const std::string& word,
+                                        const std::vector<std::string>& words) {
+  if (std::find(words.begin(), words.end(), word) != words.end()) return {};
+  std::string right = "use " + words[0];
+  for (size_t i = 1; i < words.size(); ++i) {
+    right += (i + 1 == words.size() ? " or " : ", ") + words[i];
+  }
+  return CacheMistake{key, fmt::format("'{}' is not known", word), right};
 }
 
 std::optional<CacheMistake> SetsMistake(const CacheSpec& spec) {
@@ -29,7 +32,29 @@ std::optional<CacheMistake> SetsMistake(const CacheSpec& spec) {
                                     spec.ways_count, spec.entries_count),
                         "give a divisor of entries_count"};
   }
-  return WordMistake("hash", spec.hash, "modulo", "mix");
+  const uint64_t sets = spec.entries_count / spec.ways_count;
+  if (spec.banks_count != 0 && sets % spec.banks_count != 0) {
+    return CacheMistake{
+        "banks_count", fmt::format("{} banks do not divide {} sets evenly", spec.banks_count, sets),
+        "give a divisor of entries_count / ways_count"};
+  }
+  return WordMistake("hash", spec.hash, {"modulo", "mix"});
+}
+
+// Of what any model may have.
+std::optional<CacheMistake> OptionsMistake(const CacheSpec& spec) {
+  if (!spec.blocks.empty()) {
+    if (auto mistake = WordMistake("blocks", spec.blocks, {"qp", "stage"})) return mistake;
+  }
+  if (spec.outstanding_misses_count > kMaxCacheEntries) {
+    return SizeMistake("outstanding_misses_count", spec.outstanding_misses_count);
+  }
+  if (spec.model == "replay" || spec.prefetched_entries_count == 0) return {};
+  if (spec.prefetched_entries_count < spec.entries_count) return {};
+  return CacheMistake{"prefetched_entries_count",
+                      fmt::format("{} entries beside the one that missed do not fit {}",
+                                  spec.prefetched_entries_count, spec.entries_count),
+                      "give less than entries_count"};
 }
 
 std::optional<CacheMistake> LevelsMistake(const CacheSpec& spec) {
@@ -41,7 +66,19 @@ std::optional<CacheMistake> LevelsMistake(const CacheSpec& spec) {
                                     spec.first_level_entries_count, spec.entries_count),
                         "give less than entries_count"};
   }
-  return WordMistake("inclusion", spec.inclusion, "inclusive", "exclusive");
+  return WordMistake("inclusion", spec.inclusion, {"inclusive", "exclusive"});
+}
+
+// What any finite cache may have, and what one of sets may have beside.
+std::vector<std::string> Options() {
+  return {"capacity",   "entry_size", "prefetched_entries_count", "outstanding_misses_count",
+          "write_back", "blocks"};
+}
+
+std::vector<std::string> OptionsOfSets() {
+  std::vector<std::string> all = Options();
+  all.insert(all.end(), {"banks_count", "bank_service"});
+  return all;
 }
 
 }  // namespace
@@ -52,20 +89,24 @@ const std::vector<CacheModel>& CacheModels() {
       {"lru",
        {"entries_count"},
        "{model: lru, entries_count: 1024}",
-       "fully associative; evicts what was used longest ago"},
+       "fully associative; evicts what was used longest ago",
+       Options()},
       {"fifo",
        {"entries_count"},
        "{model: fifo, entries_count: 1024}",
-       "fully associative; evicts what came in longest ago, used since or not"},
+       "fully associative; evicts what came in longest ago, used since or not",
+       Options()},
       {"random",
        {"entries_count"},
        "{model: random, entries_count: 1024}",
-       "fully associative; evicts any entry, by the run's seed"},
+       "fully associative; evicts any entry, by the run's seed",
+       Options()},
       {"set_associative",
        {"entries_count", "ways_count", "hash"},
        "{model: set_associative, entries_count: 1024, ways_count: 8, hash: mix}",
        "`entries_count / ways_count` sets, each `lru`; the set of a QP is its number, or with "
-       "`hash: mix` a hash of it, `modulo` the number of sets"},
+       "`hash: mix` a hash of it, `modulo` the number of sets",
+       OptionsOfSets()},
       {"two_level",
        {"first_level_entries_count", "entries_count", "ways_count", "hash", "inclusion",
         "second_level_hit"},
@@ -75,7 +116,17 @@ const std::vector<CacheModel>& CacheModels() {
        "an `lru` first level in front of a `set_associative` second. `inclusive`: the second holds "
        "all of the first, sees what misses there, and takes along what it evicts. `exclusive`: a "
        "context is in one of them; what the first evicts goes to the second. "
-       "`second_level_hit` is what a hit in the second costs"},
+       "`second_level_hit` is what a hit in the second costs",
+       OptionsOfSets()},
+      {"replay",
+       {"file", "unrecorded"},
+       "{model: replay, file: lookups.csv, unrecorded: refuse}",
+       "finds what a recording says: the n-th look-up of an entry what its n-th look-up there "
+       "found. `file` is what `ringpost run --lookups` wrote, or a program of your own; a relative "
+       "path is that from the platform file. A look-up that is not in it is a `miss` or a `hit`, "
+       "or with `unrecorded: refuse` the run fails. Needs `second_level_hit` too where the "
+       "recording has such hits",
+       {"second_level_hit", "outstanding_misses_count", "blocks"}},
   };
   return models;
 }
@@ -98,7 +149,13 @@ std::optional<CacheMistake> MistakeIn(const CacheSpec& spec) {
                         "use one of " + names};
   }
   if (model->keys.empty()) return {};
+  if (spec.model == "replay") {
+    if (spec.recorded == nullptr) return CacheMistake{"file", "has not been read", "read it first"};
+    if (auto mistake = OptionsMistake(spec)) return mistake;
+    return WordMistake("unrecorded", spec.unrecorded, {"refuse", "miss", "hit"});
+  }
   if (auto mistake = SizeMistake("entries_count", spec.entries_count)) return mistake;
+  if (auto mistake = OptionsMistake(spec)) return mistake;
   const bool two_level = spec.model == "two_level";
   if (two_level || spec.model == "set_associative") {
     if (auto mistake = SetsMistake(spec)) return mistake;

@@ -3,22 +3,18 @@
 //
 // A cache is asked for one whole context at a time, one entry a QP, and answers where it was. So it
 // knows neither parts of a context (a QP's, its CQ's and its translations are one entry), nor who
-// writes one (nothing is dirty), nor time: what an answer costs is the node's business.
+// writes one (all are dirty), nor time: what an answer costs is the node's business.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "sim/cache/cache_spec.h"
+#include "sim/cache/lookup.h"
 
 namespace ringpost::sim {
-
-enum class Lookup : uint8_t {
-  kMiss,
-  kSecondLevelHit,  // on chip, behind a smaller first level
-  kHit,
-};
 
 class ContextCache {
  public:
@@ -27,11 +23,14 @@ class ContextCache {
   virtual Lookup Access(uint32_t key) = 0;
   // Entries that left the chip to make room for others.
   virtual uint64_t Evictions() const = 0;
+  // What keeps its answers from being right, in one line; empty: nothing does.
+  virtual std::string Fault() const { return ""; }
 };
 
 // Null for a spec in which MistakeIn finds one. What a model draws at random it draws from the
-// stream of this name, so that each cache of a run has numbers of its own.
+// stream of this name, so that each cache of a run has numbers of its own. A replay follows the
+// recording of this node.
 std::unique_ptr<ContextCache> MakeCache(const CacheSpec& spec, uint64_t seed,
-                                        std::string_view stream);
+                                        std::string_view stream, uint32_t node = 0);
 
 }  // namespace ringpost::sim

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/cache/cache_spec.h"
 #include "sim/engine/random.h"
 
 namespace ringpost::sim {
@@ -19,6 +20,15 @@ enum class SetHash : uint8_t {
   kModulo,  // neighbouring keys are in neighbouring sets
   kMix,     // as if at random
 };
+
+// Which of the sets a key may be in.
+inline uint64_t SetIndex(uint32_t key, SetHash hash, uint64_t sets) {
+  return (hash == SetHash::kMix ? Mix(key) : key) % sets;
+}
+
+inline SetHash SetHashOf(const CacheSpec& spec) {
+  return spec.hash == "mix" ? SetHash::kMix : SetHash::kModulo;
+}
 
 class LruSets {
  public:
@@ -61,9 +71,7 @@ class LruSets {
   }
 
  private:
-  uint64_t SetOf(uint32_t key) const {
-    return (hash_ == SetHash::kMix ? Mix(key) : key) % filled_.size();
-  }
+  uint64_t SetOf(uint32_t key) const { return SetIndex(key, hash_, filled_.size()); }
   std::span<uint32_t> Filled(uint64_t at) { return {keys_.data() + at * ways_, filled_[at]}; }
 
   uint64_t ways_;

@@ -93,16 +93,16 @@ CostTable MakeCostTable(const Platform& p, double sm_clock_mhz) {
   table.gpu = MakeGpuCosts(p, mhz);
   table.path = {time(p.doorbell_delivery), time(p.read_gpu), time(p.read_host), time(p.write_gpu),
                 time(p.write_host)};
-  const Duration context_miss = time(p.context_miss);
-  table.nic = {time(p.doorbell_service),
-               time(p.fetch_service),
-               time(p.qp_serial),
-               time(p.transmit),
-               time(p.receive),
-               time(p.cqe_service),
-               time(p.nic_latency),
-               {time(p.requester_second_level_hit), context_miss},
-               {time(p.responder_second_level_hit), context_miss},
+  const auto context = [&](const CacheTimes& times, bool blocks_stage) {
+    return ContextCosts{time(times.second_level_hit), time(p.context_miss),
+                        time(times.bank_service), time(times.write_back), blocks_stage};
+  };
+  table.nic = {time(p.doorbell_service), time(p.fetch_service), time(p.qp_serial), time(p.transmit),
+               time(p.receive), time(p.cqe_service), time(p.nic_latency),
+               context(p.requester_times, p.requester_context.blocks == "stage"),
+               // Its pipe works in order unless it is said otherwise.
+               context(p.responder_times, p.responder_context.blocks != "qp"),
+               context(p.mpt_times, false), context(p.mtt_times, false),
                MakeSharedEngineCosts(p, mhz)};
   table.link.ps_per_byte = 8000.0 / p.link_rate.value;
   table.link.header_bytes = static_cast<uint32_t>(p.header_bytes.value);

@@ -26,9 +26,10 @@ struct PathCosts {
   Duration doorbell_delivery, read_gpu, read_host, write_gpu, write_host;
 };
 
-// What it takes to get at a QP context that is not in the first level of its cache.
+// What it takes to get at a QP context.
 struct ContextCosts {
-  Duration second_level_hit, miss;
+  Duration second_level_hit, miss, bank_service, write_back;
+  bool blocks_stage = false;  // a miss holds up other QPs too
 };
 
 // Of a NIC whose directions share a packet engine (Platform::has_shared_engine).
@@ -46,7 +47,7 @@ struct SharedEngineCosts {
 struct NicCosts {
   Duration doorbell_service, fetch_service, qp_serial, transmit, receive, cqe_service;
   Duration latency;
-  ContextCosts requester_context, responder_context;
+  ContextCosts requester_context, responder_context, mpt, mtt;
   SharedEngineCosts shared;
 };
 

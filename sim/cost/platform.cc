@@ -8,7 +8,7 @@ using P = Platform;
 std::vector<ParameterInfo> MakeParameters() {
   return {
       {"gpu.sm_clock", &P::sm_clock, Unit::kMegahertz, "SM clock"},
-      {"gpu.sms_count", &P::sms_count, Unit::kCount, "streaming multiprocessors"},
+      {"gpu.sms_count", &P::sms_count, Unit::kCount, "streaming multiprocessors", {1, 4096}},
       {"gpu.memory_bandwidth", &P::memory_bandwidth, Unit::kGigabitsPerSecond,
        "GPU memory, reads and writes together"},
       {"gpu.wqe_build", &P::wqe_build, Unit::kTime, "arithmetic of building one WQE"},
@@ -68,8 +68,12 @@ std::vector<ParameterInfo> MakeParameters() {
       {"nic.latency", &P::nic_latency, Unit::kTime, "pipeline latency, each of send and receive"},
       {"nic.context_miss", &P::context_miss, Unit::kTime, "QP context read from host memory"},
       {"link.rate", &P::link_rate, Unit::kGigabitsPerSecond, "link rate"},
-      {"link.header_bytes", &P::header_bytes, Unit::kBytes, "wire bytes per packet beside payload"},
-      {"link.mtu", &P::mtu, Unit::kBytes, "payload bytes per packet"},
+      {"link.header_bytes",
+       &P::header_bytes,
+       Unit::kBytes,
+       "wire bytes per packet beside payload",
+       {1, 4096}},
+      {"link.mtu", &P::mtu, Unit::kBytes, "payload bytes per packet", {256, 4096}},
       {"link.hop_latency", &P::hop_latency, Unit::kTime, "port to port through the switch"},
   };
 }
@@ -84,12 +88,21 @@ std::vector<ParameterInfo> MakeSharedEngineParameters() {
        "queue pairs whose requester contexts are at hand or fetched for coming turns"},
       {"shared_engine.receive_buffer", &P::receive_buffer, Unit::kBytes,
        "wire bytes that a receiver takes before the engine; beyond that senders wait"},
-      {"shared_engine.requester_lines", &P::requester_lines, Unit::kCount,
-       "cache lines of a requester: QP, CQ, translations of its queues in GPU memory"},
-      {"shared_engine.host_queue_lines", &P::host_queue_lines, Unit::kCount,
-       "further lines of a requester whose queues are in host memory"},
-      {"shared_engine.responder_lines", &P::responder_lines, Unit::kCount,
-       "cache lines of a responder"},
+      {"shared_engine.requester_lines",
+       &P::requester_lines,
+       Unit::kCount,
+       "cache lines of a requester: QP, CQ, translations of its queues in GPU memory",
+       {1, 254}},
+      {"shared_engine.host_queue_lines",
+       &P::host_queue_lines,
+       Unit::kCount,
+       "further lines of a requester whose queues are in host memory",
+       {1, 254}},
+      {"shared_engine.responder_lines",
+       &P::responder_lines,
+       Unit::kCount,
+       "cache lines of a responder",
+       {1, 254}},
       {"shared_engine.dc_switch", &P::dc_switch, Unit::kTime,
        "transmit stage, when a DCI turns to another target"},
   };
@@ -105,6 +118,23 @@ const std::vector<ParameterInfo>& SharedEngineParameters() {
 const std::vector<ParameterInfo>& Parameters() {
   static const std::vector<ParameterInfo> parameters = MakeParameters();
   return parameters;
+}
+
+Bounds BoundsOf(const ParameterInfo& info) {
+  if (info.bounds.most > 0) return info.bounds;
+  switch (info.unit) {
+    case Unit::kTime:
+      return {0, 1e9};
+    case Unit::kMegahertz:
+      return {100, 10000};
+    case Unit::kGigabitsPerSecond:
+      return {0.001, 1e6};
+    case Unit::kBytes:
+      return {1, 1 << 30};
+    case Unit::kCount:
+      return {1, 1 << 20};
+  }
+  return {};
 }
 
 const char* NameOf(Provenance provenance) {

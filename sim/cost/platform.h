@@ -31,6 +31,13 @@ struct Parameter {
 
 enum class Unit : uint8_t { kTime, kMegahertz, kGigabitsPerSecond, kBytes, kCount };
 
+// Of one cache; those that it does not have are zero and without a source.
+struct CacheTimes {
+  Parameter second_level_hit;
+  Parameter bank_service;  // one look-up, in its bank
+  Parameter write_back;    // added to a miss that evicts: all contexts on chip are dirty
+};
+
 struct Platform {
   std::string name;
   std::string link_layer = "infiniband";  // infiniband | roce
@@ -86,9 +93,14 @@ struct Platform {
   Parameter link_rate, header_bytes, mtu, hop_latency;
 
   // The contexts of QPs, a cache a role. The times are no rows of the table below: a platform has
-  // them where the cache has a second level.
+  // them where the cache has what they are of.
   CacheSpec requester_context, responder_context;
-  Parameter requester_second_level_hit, responder_second_level_hit;
+  CacheTimes requester_times, responder_times;
+  // Translations of keys and pages, of both roles: infinite unless the file says otherwise.
+  CacheSpec mpt, mtt;
+  CacheTimes mpt_times, mtt_times;
+  CacheSpec wqe;  // WQEs that are fetched and not sent; infinite too
+  CacheTimes wqe_times;
 
   // A NIC under many connections: of platforms that have it (`shared_engine`), and rows of a table
   // of their own. Both directions then share one packet engine, and both roles one cache of lines,
@@ -105,13 +117,23 @@ struct Platform {
   CacheSpec context;
 };
 
+struct Bounds {
+  double least = 0;
+  double most = 0;
+};
+
 // One row of the parameter table.
 struct ParameterInfo {
   const char* key;  // e.g. "gpu.wqe_build", the path in the platform file
   Parameter Platform::*member;
   Unit unit;
   const char* meaning;
+  Bounds bounds = {};  // of its value, where they are other than those of its unit
 };
+
+// Of a value in its unit: of a time, in cycles and in nanoseconds each. So bounded, costs of any
+// run stay within the range of virtual time.
+Bounds BoundsOf(const ParameterInfo& info);
 
 const std::vector<ParameterInfo>& Parameters();
 // Those of `shared_engine`: a platform has all of them or none.

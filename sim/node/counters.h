@@ -27,7 +27,13 @@ namespace ringpost::sim {
   X(responder_context_hits)                                    \
   X(responder_context_second_level_hits)                       \
   X(responder_context_misses)                                  \
-  X(responder_context_evictions)
+  X(responder_context_evictions)                               \
+  X(mpt_hits) /* of keys and, below, of pages; both roles */   \
+  X(mpt_misses)                                                \
+  X(mtt_hits)                                                  \
+  X(mtt_misses)                                                \
+  X(wqe_hits) /* at a WQE's turn to be sent */                 \
+  X(wqe_misses)
 
 struct NodeCounters {
 #define RINGPOST_DECLARE(name) uint64_t name = 0;

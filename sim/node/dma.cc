@@ -13,18 +13,17 @@ RnicConfig OnLink(RnicConfig config, const CostTable& costs) {
 
 }  // namespace
 
-NicNode::NicNode(FabricContext& fabric, uint32_t node,
-                 std::shared_ptr<ContextCache> requester_cache,
-                 std::shared_ptr<ContextCache> responder_cache)
+NicNode::NicNode(FabricContext& fabric, uint32_t node, OnChip on_chip)
     : fabric_(fabric),
       engine_(fabric.engine),
       memory_(fabric.memory),
       costs_(fabric.costs),
       node_(node),
       nic_(OnLink(fabric.nic, fabric.costs), *this),
-      requester_contexts_(std::move(requester_cache), costs_.nic.requester_context),
-      responder_contexts_(std::move(responder_cache), costs_.nic.responder_context,
-                          costs_.nic.shared.RequesterLines()) {
+      requester_contexts_(std::move(on_chip.of_requester)),
+      responder_contexts_(std::move(on_chip.of_responder), costs_.nic.shared.RequesterLines()),
+      translations_(std::move(on_chip.translations)),
+      wqes_(std::move(on_chip.wqes)) {
   doorbells_.Attach<&Takes<&NicNode::OnDoorbell, DoorbellItem>>(engine_, this);
   fetches_.Attach<&Takes<&NicNode::OnFetched, DoorbellItem>>(engine_, this);
   cqes_again_.Attach<&Takes<&NicNode::OnCqeAgain, CqeItem>>(engine_, this);
@@ -78,6 +77,11 @@ Counters NicNode::Count() const {
   all.responder_context_second_level_hits = responder_contexts_.SecondLevelHits();
   all.responder_context_misses = responder_contexts_.Misses();
   all.responder_context_evictions = responder_contexts_.Evictions();
+  if (translations_ == nullptr) return all;
+  all.mpt_hits = translations_->MptHits();
+  all.mpt_misses = translations_->MptMisses();
+  all.mtt_hits = translations_->MttHits();
+  all.mtt_misses = translations_->MttMisses();
   return all;
 }
 

@@ -36,6 +36,7 @@ struct Lane {
   // Of the WQEs that are fetched and have not left, and the number of the first one.
   boost::circular_buffer<Time> ready{4};
   uint32_t first_unsent = 0;
+  uint32_t read_again = ~0u;  // the number of the WQE that was dropped, and fetched once more
   uint32_t ready_event = 0;
   ReleasedRef accepted;  // last packet view taken over
   Time last_arrival;     // of its requests at the peer

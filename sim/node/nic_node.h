@@ -11,7 +11,6 @@
 #include <memory>
 #include <vector>
 
-#include "sim/cache/context_cache.h"
 #include "sim/cost/cost_table.h"
 #include "sim/nic/rnic.h"
 #include "sim/nic/step.h"
@@ -19,6 +18,7 @@
 #include "sim/node/counters.h"
 #include "sim/node/fabric_context.h"
 #include "sim/node/lane.h"
+#include "sim/node/on_chip.h"
 #include "sim/node/shared_engine.h"
 
 namespace ringpost::sim {
@@ -30,9 +30,7 @@ struct StageUse {
 
 class NicNode final : private Dma {
  public:
-  // The caches may be one that both roles share.
-  NicNode(FabricContext& fabric, uint32_t node, std::shared_ptr<ContextCache> requester_cache,
-          std::shared_ptr<ContextCache> responder_cache);
+  NicNode(FabricContext& fabric, uint32_t node, OnChip on_chip);
 
   Rnic& Function() { return nic_; }
   uint32_t Node() const { return node_; }
@@ -94,6 +92,7 @@ class NicNode final : private Dma {
   bool TransmitNext(Lane& lane);
   bool SendOne(Lane& lane);
   bool HasNext(Lane& lane);
+  bool HoldsWqe(Lane& lane);
   void JoinQueue(Lane& lane);
   // When the stage is free and the link has room for what it makes.
   Time TransmitFree() const {
@@ -111,6 +110,8 @@ class NicNode final : private Dma {
   void OnArrival(PacketItem& item);
   void OnNextArrival(PacketItem& item) { memory_.Prefetch(item.packet.remote_address); }
   void ArriveRequest(Lane& lane, PacketItem& item);
+  // How long a request waits for what it needs of the tables, from now on.
+  Duration FindForResponder(const wire::Packet& packet, uint32_t lines = 1);
   void Answer(Lane& lane, PacketItem& item, Time from, Time done);
   void Take(PacketItem& item, Time done);
   void ArriveResponse(Lane& lane, PacketItem& item);
@@ -171,6 +172,8 @@ class NicNode final : private Dma {
   NodeCounters count_;
   ContextRole requester_contexts_;
   ContextRole responder_contexts_;
+  std::unique_ptr<Translations> translations_;
+  std::shared_ptr<HeldContexts> wqes_;  // null: none is dropped before it is sent
   std::vector<std::unique_ptr<Lane>> lanes_;
   ItemPool<DoorbellItem> doorbell_items_;
   Channel<DoorbellItem> doorbells_;
@@ -179,6 +182,7 @@ class NicNode final : private Dma {
   Channel<CqeItem> cqes_again_;
   std::vector<std::unique_ptr<Channel<PacketItem>>> wires_;  // by receiving node
   Station doorbell_, fetch_, transmit_, link_, receive_, cqe_;
+  Station requester_lookup_;      // where a miss of the requester holds up all QPs
   Lane* first_queued_ = nullptr;  // who takes turns at the transmit stage
   Lane* last_queued_ = nullptr;
   bool transmit_timed_ = false;

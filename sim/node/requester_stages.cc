@@ -83,15 +83,28 @@ void NicNode::OnDoorbell(DoorbellItem& item) {
 }
 
 // Context lookup, the QP's serial stage and the payload read of the WQE fetched last, folded. A
-// context that is not at hand holds up its own QP alone; a shared engine looks it up for the QP's
-// turn.
+// context that is not at hand holds up its own QP alone, unless the platform says that look-ups are
+// made in order; a shared engine looks it up for the QP's turn.
 [[gnu::always_inline]] inline void NicNode::Price(Lane& lane) {
   const Requester& requester = lane.qp->requester;
   const SendWqe& wqe = requester.window.At(requester.tail - 1);
   const uint64_t index = IndexOf(requester, wqe.index);
   const Time arrival = engine_.Now();
-  if (shared_ == nullptr) [[likely]]
-    lane.serial.Block(arrival, requester_contexts_.Find(lane.qp->qpn));
+  if (wqes_ != nullptr) [[unlikely]]
+    wqes_->Find(arrival, WqeEntry(lane.qp->qpn, wqe.index), 1);
+  Duration translation;
+  if (translations_ != nullptr && ReadsPayload(wqe) && !wqe.Is(kWqeManySges)) [[unlikely]] {
+    translation = translations_->Find(arrival, wqe.local_key, wqe.local_address, wqe.bytes);
+  }
+  if (shared_ == nullptr) [[likely]] {
+    const Duration wait = requester_contexts_.Find(arrival, lane.qp->qpn);
+    if (costs_.nic.requester_context.blocks_stage) [[unlikely]] {
+      lane.serial.HoldUntil(requester_lookup_.Serve(arrival, wait + translation));
+      translation = {};
+    } else {
+      lane.serial.Block(arrival, wait);
+    }
+  }
   Time ready = lane.serial.Serve(arrival, costs_.nic.qp_serial);
   TraceStage(Stage::kSerial, lane.qp->qpn, index, arrival, ready);
   const bool fenced = (wqe.flags & abi::kFenceReadsAtomics) != 0 && requester.rds != 0;
@@ -100,7 +113,7 @@ void NicNode::OnDoorbell(DoorbellItem& item) {
     if (!wqe.Is(kWqeManySges)) {
       Consume(lane.qp->qpn, Purpose::kPayload, index, wqe.local_address, wqe.bytes);
     }
-    const Time read = ready + ReadLatency(wqe.local_address);
+    const Time read = ready + translation + ReadLatency(wqe.local_address);
     TraceStage(Stage::kPayload, lane.qp->qpn, index, ready, read);
     ready = read;
   }
@@ -183,6 +196,26 @@ void NicNode::Kick(Lane& lane) {
   if (lane.state == LaneState::kIdle && Enqueue(lane)) Pump();
 }
 
+// Whether the WQE whose turn it is has stayed on chip since it was fetched. One that was dropped
+// for others is fetched once more, and brings the lane back.
+bool NicNode::HoldsWqe(Lane& lane) {
+  const Requester& requester = lane.qp->requester;
+  // One that is under way, or sent again, is at hand.
+  if (Ahead(requester.sent_end, requester.send) || lane.read_again == requester.send) return true;
+  const uint32_t entry = WqeEntry(lane.qp->qpn, requester.window.At(requester.send).index);
+  if (wqes_->Find(engine_.Now(), entry, 1).where != Lookup::kMiss) {
+    ++count_.wqe_hits;
+    return true;
+  }
+  ++count_.wqe_misses;
+  ++count_.dma_reads;
+  count_.dma_read_bytes += abi::kWqebbBytes;
+  lane.read_again = requester.send;
+  lane.state = LaneState::kTimed;
+  engine_.Schedule(engine_.Now() + ReadLatency(lane.qp->config.sq), lane.ready_event);
+  return false;
+}
+
 // False if the lane has nothing that may leave now.
 [[gnu::always_inline]] inline bool NicNode::TransmitNext(Lane& lane) {
   QpContext& qp = *lane.qp;
@@ -193,6 +226,8 @@ void NicNode::Kick(Lane& lane) {
     lane.first_unsent = requester.tail;
     return false;
   }
+  if (wqes_ != nullptr && !HoldsWqe(lane)) [[unlikely]]
+    return false;
   const SendWqe& wqe = requester.window.At(requester.send);
   const uint32_t stream = requester.stream;
   const Duration late =

@@ -14,6 +14,11 @@ bool IsPlainWrite(wire::Opcode opcode) {
 
 bool IsRead(wire::Opcode opcode) { return wire::AsRc(opcode) == wire::Opcode::kRcReadRequest; }
 
+// Whether it names memory of the responder: a WRITE, READ or atomic.
+bool AccessesMemory(wire::Opcode opcode) {
+  return wire::IsWrite(opcode) || IsRead(opcode) || wire::IsAtomic(opcode);
+}
+
 bool EndsResponse(wire::Opcode opcode) {
   using enum wire::Opcode;
   const wire::Opcode rc = wire::AsRc(opcode);
@@ -59,10 +64,26 @@ void NicNode::AcceptCarried(Lane& lane, const PacketItem& item) {
   if (answers && !lane.respond_timed) Respond(lane, at);
 }
 
-// A responder context that is not at hand stalls the receive pipe, which works in order.
+Duration NicNode::FindForResponder(const wire::Packet& packet, uint32_t lines) {
+  const Time now = engine_.Now();
+  const Duration wait = responder_contexts_.Find(now, packet.dest_qpn, lines);
+  if (translations_ == nullptr || !AccessesMemory(packet.opcode)) [[likely]]
+    return wait;
+  const uint64_t bytes = packet.payload.empty() ? packet.dma_length : packet.payload.size();
+  return wait + translations_->Find(now + wait, packet.remote_key, packet.remote_address, bytes);
+}
+
+// A responder context that is not at hand stalls the receive pipe, which works in order; or the
+// packets of its QP alone, where the platform says so.
 [[gnu::always_inline]] inline void NicNode::ArriveRequest(Lane& lane, PacketItem& item) {
   const Time now = engine_.Now();
-  receive_.Block(now, responder_contexts_.Find(lane.qp->qpn));
+  const Duration wait = FindForResponder(item.packet);
+  if (!costs_.nic.responder_context.blocks_stage) [[unlikely]] {
+    const Time done = Later(receive_.Serve(now, costs_.nic.receive), now + wait);
+    lane.responder_free = Later(lane.responder_free, done);
+    return Answer(lane, item, now, lane.responder_free);
+  }
+  receive_.Block(now, wait);
   Answer(lane, item, now, receive_.Serve(now, costs_.nic.receive));
 }
 

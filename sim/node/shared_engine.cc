@@ -65,8 +65,7 @@ Time SharedEngine::NextReceive() {
     const wire::Packet& packet = first_arrived_->packet;
     Duration fetch;
     if (!wire::IsResponse(packet.opcode)) {
-      fetch =
-          node_.responder_contexts_.Find(packet.dest_qpn, node_.costs_.nic.shared.responder_lines);
+      fetch = node_.FindForResponder(packet, node_.costs_.nic.shared.responder_lines);
     }
     if (fetch.ps != 0) node_.receive_.Block(node_.engine_.Now(), fetch);
     looked_up_ = true;
@@ -85,7 +84,7 @@ Time SharedEngine::NextSend(size_t* turn) {
     node_.first_queued_ = lane.next_queued;
     const uint32_t further = node_.OnGpu(lane.qp->config.sq) ? 0 : costs.host_queue_lines;
     const Duration fetch =
-        node_.requester_contexts_.Find(lane.qp->qpn, costs.requester_lines + further);
+        node_.requester_contexts_.Find(now, lane.qp->qpn, costs.requester_lines + further);
     turns_.push_back({&lane, now + fetch, costs.transmit_quantum});
   }
   Time first = Time::Never();

@@ -15,6 +15,8 @@ class Station {
   }
   // Keeps the server busy on something else from `from` on.
   void Block(Time from, Duration duration) { Serve(from, duration); }
+  // Serves nothing before `time`.
+  void HoldUntil(Time time) { free_at_ = Later(free_at_, time); }
   Time FreeAt() const { return free_at_; }
   Duration Busy() const { return busy_; }
 

@@ -1,39 +1,19 @@
 #include "sim/cost/platform.h"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <set>
 #include <string>
 
 #include "configs/schema/config_error.h"
 #include "configs/schema/platform_loader.h"
 #include "configs/schema/root.h"
 #include "configs/schema/yaml_file.h"
+#include "tests/configs/platform_text.h"
 #include "tests/configs/scratch.h"
 
 namespace ringpost::config {
 namespace {
-
-// P-IB with one piece of its text replaced.
-std::string Changed(const std::string& from, const std::string& to) {
-  std::string text = ReadText(PlatformPath("p_ib"));
-  const size_t at = text.find(from);
-  BOOST_TEST_REQUIRE(at != std::string::npos, "no '" << from << "' in p_ib.yaml");
-  return text.replace(at, from.size(), to);
-}
-
-// What is said about a platform, without file, line and column; empty when it loads.
-std::string ErrorOf(const std::string& text) {
-  const std::string path = WriteScratch("p.yaml", text);
-  try {
-    LoadPlatformFile(path);
-  } catch (const ConfigError& error) {
-    const std::string line = std::string(error.what()).substr(path.size());
-    return line.substr(line.find(": ") + 2);
-  }
-  return "";
-}
-
-constexpr char kTimeForm[] =
-    "give {value: 369 ns, provenance: ..., source: ...} or {cycles: 120, time: 40 ns, ...}";
 
 BOOST_AUTO_TEST_CASE(ANumberMayHaveAPartInCyclesAndAPartInTime) {
   const std::string path = WriteScratch(
@@ -46,16 +26,6 @@ BOOST_AUTO_TEST_CASE(ANumberMayHaveAPartInCyclesAndAPartInTime) {
   BOOST_TEST(platform.mtu.value == 4096.0);
   BOOST_TEST(platform.header_bytes.value == 42.0);
   BOOST_TEST((platform.link_rate.provenance == sim::Provenance::kPaper));
-}
-
-BOOST_AUTO_TEST_CASE(ACacheMayBeFinite) {
-  const std::string path =
-      WriteScratch("p.yaml", Changed("responder_context: {model: infinite}",
-                                     "responder_context: {model: lru, entries_count: 1024}"));
-  const sim::Platform platform = LoadPlatformFile(path);
-  BOOST_TEST(platform.requester_context.model == "infinite");
-  BOOST_TEST(platform.responder_context.model == "lru");
-  BOOST_TEST(platform.responder_context.entries_count == 1024u);
 }
 
 BOOST_AUTO_TEST_CASE(EveryParameterIsRequired) {
@@ -87,101 +57,97 @@ BOOST_AUTO_TEST_CASE(ANumberWithoutUnitIsRefused) {
              "give a time in ns, us or ms, such as 50 us");
 }
 
-// What is said about this cache of a platform.
-std::string CacheError(const std::string& cache) {
-  return ErrorOf(Changed("requester_context: {model: infinite}", "requester_context: " + cache));
+BOOST_AUTO_TEST_CASE(ANumberThatIsTooLargeForVirtualTimeIsToldTheLargest) {
+  BOOST_TEST(ErrorOf(Changed("warp_sync: {cycles: 1,", "warp_sync: {cycles: 1000000000,")) == "");
+  for (const std::string cycles : {"1e18", "9300000000000000000", "1000000001"}) {
+    BOOST_TEST(ErrorOf(Changed("warp_sync: {cycles: 1,", "warp_sync: {cycles: " + cycles + ",")) ==
+               "gpu.warp_sync.cycles: " + cycles + " cycles are too many; give 0 to 1000000000");
+  }
+  BOOST_TEST(ErrorOf(Changed("hop_latency: {value: 130 ns", "hop_latency: {value: 1001 ms")) ==
+             "link.hop_latency.value: 1001 ms is too large; give 0 ns to 1000 ms");
+  BOOST_TEST(ErrorOf(Changed("hop_latency: {value: 130 ns",
+                             "hop_latency: {cycles: 1, time: 99999999999999999999 ms")) ==
+             "link.hop_latency.time: 99999999999999999999 ms is too large; give 0 ns to 1000 ms");
+  BOOST_TEST(ErrorOf(Changed("sm_clock: {value: 1970 MHz", "sm_clock: {value: 0.01 MHz")) ==
+             "gpu.sm_clock.value: 0.01 MHz is too small; give 100 MHz to 10000 MHz");
 }
 
-BOOST_AUTO_TEST_CASE(EachCacheModelNeedsItsOwnKeysAndRefusesOthers) {
-  const std::string at = "caches.requester_context";
-  BOOST_TEST(CacheError("{model: lru}") ==
-             at + ": has no entries_count; give {model: lru, entries_count: 1024}");
-  BOOST_TEST(CacheError("{entries_count: 8}") == at + ": has no model; give {model: infinite}");
-  BOOST_TEST(CacheError("{model: infinite, entries_count: 8}") ==
-             at + ".entries_count: infinite has no such key; give {model: infinite}");
-  BOOST_TEST(CacheError("{model: fifo, entries_count: 8, ways_count: 2}") ==
-             at + ".ways_count: fifo has no such key; give {model: fifo, entries_count: 1024}");
-  BOOST_TEST(CacheError("{model: set_associative, entries_count: 8, ways_count: 2}") ==
-             at + ": has no hash; give {model: set_associative, entries_count: 1024, "
-                  "ways_count: 8, hash: mix}");
-  BOOST_TEST(CacheError("{model: clock, entries_count: 8}") ==
-             at + ".model: 'clock' is not known; "
-                  "use one of infinite, lru, fifo, random, set_associative, two_level");
-}
-
-BOOST_AUTO_TEST_CASE(AnImpossibleSizeOfACacheIsRefusedAtItsKey) {
-  const std::string at = "caches.requester_context.";
-  const auto sets = [](const std::string& entries, const std::string& ways) {
-    return CacheError("{model: set_associative, hash: mix, entries_count: " + entries +
-                      ", ways_count: " + ways + "}");
+BOOST_AUTO_TEST_CASE(ACountIsToldTheLimitsOfItsOwnKey) {
+  const auto sms = [](const std::string& count) {
+    return ErrorOf(Changed("sms_count: {value: 132", "sms_count: {value: " + count));
   };
-  BOOST_TEST(CacheError("{model: random, entries_count: 0}") ==
-             at + "entries_count: is zero; give 1 to 16777216");
-  BOOST_TEST(CacheError("{model: random, entries_count: 16777217}") ==
-             at + "entries_count: 16777217 is more than there are QP numbers; give 1 to 16777216");
-  BOOST_TEST(CacheError("{model: random, entries_count: 1k}") ==
-             at + "entries_count: '1k' is not a count; give {model: random, entries_count: 1024}");
-  BOOST_TEST(sets("1024", "3") ==
-             at + "ways_count: 3 ways do not divide 1024 entries into sets of equal size; "
-                  "give a divisor of entries_count");
-  BOOST_TEST(sets("1024", "0") == at + "ways_count: is zero; give 1 to 16777216");
-  BOOST_TEST(CacheError("{model: set_associative, hash: crc, entries_count: 8, ways_count: 2}") ==
-             at + "hash: 'crc' is not known; use modulo or mix");
+  BOOST_TEST(sms("0") == "gpu.sms_count.value: is zero; give 1 to 4096");
+  BOOST_TEST(sms("4097") == "gpu.sms_count.value: 4097 is too large; give 1 to 4096");
+  BOOST_TEST(sms("4294967297") == "gpu.sms_count.value: 4294967297 is too large; give 1 to 4096");
+  BOOST_TEST(sms("1.5") ==
+             "gpu.sms_count.value: '1.5' is not a whole number; "
+             "give {value: N, provenance: ..., source: ...}, N 1 to 4096");
 }
 
-BOOST_AUTO_TEST_CASE(ASecondLevelSaysWhatAHitCostsAndWhereThatNumberComesFrom) {
-  const std::string at = "caches.requester_context.";
-  const std::string price = "second_level_hit: {value: 120 ns, provenance: assumed, source: a}";
-  const auto cache = [](const std::string& first, const std::string& inclusion,
-                        const std::string& hit) {
-    return "{model: two_level, first_level_entries_count: " + first +
-           ", entries_count: 64, ways_count: 4, hash: modulo, inclusion: " + inclusion + ", " +
-           hit + "}";
-  };
-  const sim::Platform platform = LoadPlatformFile(
-      WriteScratch("p.yaml", Changed("requester_context: {model: infinite}",
-                                     "requester_context: " + cache("8", "exclusive", price))));
-  BOOST_TEST(platform.requester_context.first_level_entries_count == 8u);
-  BOOST_TEST(platform.requester_context.inclusion == "exclusive");
-  BOOST_TEST(platform.requester_context.hash == "modulo");
-  BOOST_TEST(platform.requester_second_level_hit.ns == 120.0);
-  BOOST_TEST(ParametersOf({platform}, sim::Provenance::kAssumed)
-                 .contains("caches.requester_context.second_level_hit: 0 cycles 120 ns"));
-  BOOST_TEST(CacheError(cache("64", "exclusive", price)) ==
-             at + "first_level_entries_count: 64 entries are no less than the 64 of the second "
-                  "level; give less than entries_count");
-  BOOST_TEST(CacheError(cache("8", "both", price)) ==
-             at + "inclusion: 'both' is not known; use inclusive or exclusive");
-  BOOST_TEST(CacheError(cache("8", "inclusive", "second_level_hit: 120 ns")) ==
-             at + "second_level_hit: is not a map; " + kTimeForm);
-  BOOST_TEST(CacheError(cache("8", "inclusive", "second_level_hit: {value: 120 ns, source: a}")) ==
-             at + "second_level_hit: has no provenance; " + kTimeForm);
+std::string Shared(const std::string& key, const std::string& value) {
+  return "shared_engine: {" + key + ": {value: " + value +
+         ", provenance: assumed, source: a test}}\n";
 }
 
-BOOST_AUTO_TEST_CASE(WhatACacheIsEntersTheHashAndALruCacheReadsAsItDid) {
-  const auto text_of = [](const std::string& cache) {
-    return CanonicalText(LoadPlatformFile(WriteScratch(
-        "p.yaml", Changed("requester_context: {model: infinite}", "requester_context: " + cache))));
+BOOST_AUTO_TEST_CASE(ABaseMayHaveABaseAndIsNeverItself) {
+  BOOST_TEST(OverH100("") == "");
+  const sim::Platform platform = LoadPlatformFile(WriteScratch(
+      "p.yaml", "base: p_gb200\ngpu: {spin: {cycles: 7, provenance: assumed, source: a test}}\n"));
+  const sim::Platform gb200 = LoadPlatform("p_gb200");
+  BOOST_TEST(platform.spin.cycles == 7.0);
+  BOOST_TEST(platform.link_rate.value == gb200.link_rate.value);
+  BOOST_TEST(platform.wqe_build.cycles == gb200.wqe_build.cycles);
+  const std::string one = WriteScratch("one.yaml", "");
+  const std::string two = WriteScratch("two.yaml", "base: " + one + "\n");
+  WriteScratch("one.yaml", "base: " + two + "\n");
+  BOOST_CHECK_EXCEPTION(LoadPlatformFile(one), ConfigError, [](const ConfigError& error) {
+    return std::string(error.what())
+        .ends_with("one.yaml would be a base of itself; name another platform");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(WhatRolesCannotShareIsToldAtTheKeyThatSaysIt) {
+  const auto place_of = [](const std::string& text) {
+    const std::string path = WriteScratch("p.yaml", "base: p_h100\n" + text);
+    try {
+      LoadPlatformFile(path);
+    } catch (const ConfigError& error) {
+      const std::string line = std::string(error.what()).substr(path.size());
+      return line.substr(0, line.find("; "));
+    }
+    return std::string();
   };
-  BOOST_TEST(text_of("{model: infinite}")
-                 .ends_with("requester_context: infinite 0\nresponder_context: infinite 0\n"));
-  BOOST_TEST(text_of("{model: lru, entries_count: 8}")
-                 .ends_with("requester_context: lru 8\nresponder_context: infinite 0\n"));
-  const std::string sets = "{model: set_associative, entries_count: 8, ways_count: ";
-  BOOST_TEST(text_of(sets + "2, hash: mix}") != text_of(sets + "4, hash: mix}"));
-  BOOST_TEST(text_of(sets + "2, hash: mix}") != text_of(sets + "2, hash: modulo}"));
-  const std::string levels =
-      "{model: two_level, entries_count: 8, ways_count: 2, hash: mix, "
-      "inclusion: inclusive, second_level_hit: {provenance: assumed, source: a, value: ";
-  BOOST_TEST(text_of(levels + "1 ns}, first_level_entries_count: 1}") !=
-             text_of(levels + "2 ns}, first_level_entries_count: 1}"));
-  BOOST_TEST(text_of(levels + "1 ns}, first_level_entries_count: 1}") !=
-             text_of(levels + "1 ns}, first_level_entries_count: 2}"));
+  BOOST_TEST(place_of(Shared("responder_lines", "250")) ==
+             ":2:34: shared_engine.responder_lines: "
+             "makes 268 lines in all with those of the other roles");
+  BOOST_TEST(place_of("link_layer: roce\n" + Shared("host_queue_lines", "247")) ==
+             ":3:35: shared_engine.host_queue_lines: "
+             "makes 257 lines in all with those of the other roles");
+  BOOST_TEST(place_of("caches:\n  responder_context: {model: lru, entries_count: 8}\n") ==
+             ":3:22: caches.responder_context: "
+             "stands beside caches.context, which both roles share");
+  BOOST_TEST(place_of(Shared("receive_buffer", "1 B")) ==
+             ":2:33: shared_engine.receive_buffer: 1 B has no room for one packet");
+  BOOST_TEST(OverH100(Shared("receive_buffer", "4138 B")) == "");
+  BOOST_TEST(OverH100(Shared("contexts_ahead", "0")) ==
+             "shared_engine.contexts_ahead.value: is zero; give 1 to 1048576");
+}
+
+BOOST_AUTO_TEST_CASE(AParameterThatIsNotThereIsMissedInItsBlock) {
+  const std::string path = WriteScratch("p.yaml", Changed("  spin: {", "  # spin: {"));
+  try {
+    LoadPlatformFile(path);
+    BOOST_TEST(false);
+  } catch (const ConfigError& error) {
+    const std::string text = ReadText(path);
+    const auto line = 1 + std::count(text.begin(), text.begin() + text.find("\ngpu:") + 1, '\n');
+    BOOST_TEST(std::string(error.what()).starts_with(path + ":" + std::to_string(line) + ":1: "));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(AZeroLinkRateIsRefused) {
   BOOST_TEST(ErrorOf(Changed("value: 200 Gb/s", "value: 0 Gb/s")) ==
-             "link.rate.value: is zero; give {value: 200 Gb/s, provenance: ..., source: ...}");
+             "link.rate.value: is zero; give 0.001 Gb/s to 1000000 Gb/s");
 }
 
 }  // namespace

@@ -255,8 +255,21 @@ sim::Platform WithSmallCache(sim::Platform platform, uint64_t model) {
        .inclusion = "exclusive"}};
   platform.requester_context = specs[model % std::size(specs)];
   platform.responder_context = specs[(model + model / std::size(specs)) % std::size(specs)];
-  platform.requester_second_level_hit.ns = 130;
-  platform.responder_second_level_hit.ns = 70;
+  const bool odd = model % 2 == 1;
+  if (odd) platform.wqe = {.model = "fifo", .entries_count = 2};
+  if (model % 3 != 0) {
+    platform.mpt = specs[(model + 1) % std::size(specs)];
+    platform.mtt.shares = odd ? "mpt" : "";
+    if (!odd) platform.mtt = specs[(model + 2) % std::size(specs)];
+    platform.mtt.page_bytes = odd ? 2 << 20 : 4096;
+  }
+  platform.requester_context.blocks = odd ? "stage" : "";
+  platform.responder_context.blocks = odd ? "" : "qp";
+  platform.requester_context.outstanding_misses_count = model % 3;
+  platform.responder_context.outstanding_misses_count = model % 4;
+  platform.requester_times.write_back.ns = odd ? 90 : 0;
+  platform.requester_times.second_level_hit.ns = 130;
+  platform.responder_times.second_level_hit.ns = 70;
   return platform;
 }
 

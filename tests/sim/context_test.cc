@@ -1,8 +1,11 @@
 // QP contexts that are not at hand: what that costs a put, at either end of the wire.
 #include <boost/test/unit_test.hpp>
+#include <cstdlib>
 #include <deque>
+#include <memory>
 #include <vector>
 
+#include "sim/cache/lookup_file.h"
 #include "tests/sim/fabric_fixture.h"
 
 namespace ringpost {
@@ -22,9 +25,9 @@ sim::Platform WithCaches(const sim::CacheSpec& requester, const sim::CacheSpec& 
   sim::Platform platform = PlatformIb();
   platform.context_miss.ns = kMissNs;
   platform.requester_context = requester;
-  platform.requester_second_level_hit.ns = kSecondLevelNs;
+  platform.requester_times.second_level_hit.ns = kSecondLevelNs;
   platform.responder_context = responder;
-  platform.responder_second_level_hit.ns = kSecondLevelNs;
+  platform.responder_times.second_level_hit.ns = kSecondLevelNs;
   return platform;
 }
 
@@ -106,6 +109,82 @@ BOOST_AUTO_TEST_CASE(AHitOfTheSecondLevelCostsItsOwnTimeAtTheResponder) {
   BOOST_TEST(row.responder.responder_context_misses == kQps);
   BOOST_TEST(row.responder.responder_context_second_level_hits == kQps * (kRounds - 1));
   BOOST_TEST(row.responder.responder_context_hits == kQps * (kRounds - 1));
+}
+
+// Finds what is written here, of the QPs of one node in the order in which they were made.
+sim::CacheSpec Recording(uint32_t node, const std::vector<sim::Lookup>& found) {
+  auto recorded = std::make_shared<sim::RecordedLookups>();
+  uint32_t qpn = sim::Rnic::kFirstQpn;
+  for (const sim::Lookup one : found) recorded->nodes[node][qpn++] = {one};
+  return {.model = "replay", .file = "a test", .unrecorded = "hit", .recorded = recorded};
+}
+
+// Two threads put on a QP each, the second one a little later. By how much each is late.
+std::vector<int64_t> PutTogether(const sim::Platform& platform) {
+  Fabric fabric(platform, FabricOptions{});
+  const std::vector<QpPair> qps = fabric.ConnectPairs(0, 1, 2);
+  const RegisteredMemory words = fabric.nic(1).Allocate(Placement::kGpu, 4096).Value();
+  std::vector<int64_t> put_ps(2);
+  fabric.Launch(0, {.threads = 2}, [&](SimPort& port) {
+    const uint32_t i = port.ThreadIndex();
+    TestEndpoint<> endpoint(port, QpTable{&qps[i].first, 1, 0, 1, 0});
+    const uint64_t begun = port.Now() + i * 100'000;
+    while (port.Now() < begun) port.Relax(begun);
+    const uint64_t word = 1;
+    BOOST_TEST(endpoint.Wait(endpoint.PutInline(words.Remote(8 * i), &word, 8)).Ok());
+    put_ps[i] = static_cast<int64_t>(port.Now() - begun);
+  });
+  const FabricRun run = fabric.Run();
+  BOOST_TEST(run.ok, run.error);
+  return put_ps;
+}
+
+void ExpectBlocked(const sim::Platform& platform, bool second_too) {
+  static const std::vector<int64_t> usual = PutTogether(PlatformIb());
+  const std::vector<int64_t> put_ps = PutTogether(platform);
+  constexpr int64_t kNear = 500'000;  // a turn of polling, and how much later the second one is
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t late = put_ps[i] - usual[i];
+    const int64_t expected = i == 0 || second_too ? 1000 * kMissNs : 0;
+    BOOST_TEST(std::abs(late - expected) <= kNear, "put " << i << " is late by " << late << " ps");
+  }
+}
+
+const std::vector<sim::Lookup> kFirstMisses = {sim::Lookup::kMiss, sim::Lookup::kHit};
+
+BOOST_AUTO_TEST_CASE(AMissOfTheRequesterHoldsUpItsQpOrWhereAskedAllOfThem) {
+  sim::CacheSpec spec = Recording(0, kFirstMisses);
+  ExpectBlocked(WithCaches(spec, kInfinite), false);
+  spec.blocks = "qp";
+  ExpectBlocked(WithCaches(spec, kInfinite), false);
+  spec.blocks = "stage";
+  ExpectBlocked(WithCaches(spec, kInfinite), true);
+}
+
+BOOST_AUTO_TEST_CASE(AMissOfTheResponderHoldsUpAllQpsOrWhereAskedItsOwn) {
+  sim::CacheSpec spec = Recording(1, kFirstMisses);
+  ExpectBlocked(WithCaches(kInfinite, spec), true);
+  spec.blocks = "stage";
+  ExpectBlocked(WithCaches(kInfinite, spec), true);
+  spec.blocks = "qp";
+  ExpectBlocked(WithCaches(kInfinite, spec), false);
+}
+
+BOOST_AUTO_TEST_CASE(ARunThatAsksForMoreThanWasRecordedFails) {
+  sim::CacheSpec spec = Recording(0, kFirstMisses);
+  spec.unrecorded = "refuse";
+  Fabric fabric(WithCaches(spec, kInfinite), FabricOptions{});
+  const QpPair qp = fabric.ConnectPair(0, 1, {});
+  const RegisteredMemory words = fabric.nic(1).Allocate(Placement::kGpu, 64).Value();
+  fabric.Launch(0, {}, [&](SimPort& port) {
+    TestEndpoint<> endpoint(port, QpTable{&qp.first, 1, 0, 1, 0});
+    for (uint64_t i = 0; i < 2; ++i) {
+      BOOST_TEST(endpoint.Wait(endpoint.PutInline(words.Remote(0), &i, 8)).Ok());
+    }
+  });
+  const FabricRun run = fabric.Run();
+  BOOST_TEST(!run.ok);
+  BOOST_TEST(run.error.starts_with("a test has 1 look-ups of QP "), run.error);
 }
 
 }  // namespace

@@ -292,4 +292,13 @@ BOOST_AUTO_TEST_CASE(MoreStacksThanAllowedAreRefusedBeforeAnythingRuns) {
   BOOST_TEST(!ran);
 }
 
+BOOST_AUTO_TEST_CASE(WhatStacksAreAllowedIsToldInUnitsThatShowIt) {
+  FabricOptions options;
+  options.stack_memory_bytes = 64 << 10;
+  FabricFixture f(options);
+  f.fabric.Launch(0, {1000, 1000, 1}, [](SimPort&) {});
+  const FabricRun run = f.fabric.Run();
+  BOOST_TEST(run.error.find("(now 64 KiB)") != std::string::npos, run.error);
+}
+
 }  // namespace ringpost

@@ -161,6 +161,40 @@ BOOST_AUTO_TEST_CASE(ASecondLevelServesACyclicWorkingSetThatOverflowsTheFirstOne
   BOOST_TEST(Replay(*overflown, Cyclic(81, 5)) == (Counts{.misses = 5 * 81}));
 }
 
+// Where it would miss each time without.
+BOOST_AUTO_TEST_CASE(PrefetchingNEntriesLeavesOneMissInNPlusOneOfCyclicAccess) {
+  for (const char* model : {"lru", "fifo"}) {
+    for (const uint32_t prefetched : {1u, 3u, 7u}) {
+      const uint32_t keys = 15 * (prefetched + 1);
+      const CacheSpec spec{
+          .model = model, .entries_count = keys - 1, .prefetched_entries_count = prefetched};
+      const auto cache = Make(spec);
+      const Counts counts = Replay(*cache, Cyclic(keys, 6));
+      BOOST_TEST(counts.misses == 6 * 15u, model << " prefetching " << prefetched);
+      BOOST_TEST(counts.hits == 6 * 15u * prefetched);
+      // All that came in is there or has gone.
+      BOOST_TEST(cache->Evictions() == 6 * keys - (keys - 1));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(PrefetchingHelpsNoAccessThatPassesOverWhatItBringsAlong) {
+  const auto cache = Make({.model = "lru", .entries_count = 64, .prefetched_entries_count = 3});
+  Accesses accesses;
+  for (const uint32_t i : Cyclic(64, 4)) accesses.push_back(4 * i);
+  BOOST_TEST(Replay(*cache, accesses).misses == accesses.size());
+  // Without it they would all stay.
+  const auto without = Make({.model = "lru", .entries_count = 64});
+  BOOST_TEST(Replay(*without, accesses).misses == 64u);
+}
+
+BOOST_AUTO_TEST_CASE(WhatIsPrefetchedIsOfTheSameLineAndWrapsWithinQpNumbers) {
+  const auto cache = Make({.model = "lru", .entries_count = 8, .prefetched_entries_count = 1});
+  BOOST_TEST(cache->Access(0xffffff | 5 << 24) == Lookup::kMiss);
+  BOOST_TEST(cache->Access(0 | 5 << 24) == Lookup::kHit);
+  BOOST_TEST(cache->Access(0 | 6 << 24) == Lookup::kMiss);
+}
+
 BOOST_AUTO_TEST_CASE(RandomReplacementUnderCyclicAccessHitsAsOftenAsItsMarkovChain) {
   constexpr int kAccesses = 1000;
   constexpr uint64_t kRuns = 60;

@@ -209,6 +209,24 @@ BOOST_AUTO_TEST_CASE(WhatIsImpossibleAboutACacheIsNamedAndNoneIsMade) {
   BOOST_TEST(key_of(TwoLevels(4, 8, "inclusive", 3)) == "ways_count");
   BOOST_TEST(key_of(TwoLevels(4, 8, "neither")) == "inclusion");
   BOOST_TEST(key_of(TwoLevels(7, 8, "exclusive")) == "");
+  BOOST_TEST(key_of({.model = "lru", .entries_count = 8, .prefetched_entries_count = 8}) ==
+             "prefetched_entries_count");
+  BOOST_TEST(key_of({.model = "lru", .entries_count = 8, .prefetched_entries_count = 7}) == "");
+  BOOST_TEST(key_of({.model = "lru", .entries_count = 8, .blocks = "nic"}) == "blocks");
+  BOOST_TEST(
+      key_of(
+          {.model = "lru", .entries_count = 8, .outstanding_misses_count = kMaxCacheEntries + 1}) ==
+      "outstanding_misses_count");
+  CacheSpec banked = Sets(64, 4, "mix");
+  for (const uint64_t banks : {1, 2, 16}) {
+    banked.banks_count = banks;
+    BOOST_TEST(key_of(banked) == "");
+  }
+  for (const uint64_t banks : {3, 32, 64}) {
+    banked.banks_count = banks;
+    BOOST_TEST(key_of(banked) == "banks_count");
+  }
+  BOOST_TEST(key_of({.model = "replay"}) == "file");
 }
 
 }  // namespace ringpost::sim
