@@ -54,7 +54,8 @@ void RunShape(benchmark::State& state, const tools::Experiment& experiment) {
   state.counters["messages/s"] = {messages, benchmark::Counter::kIsRate};
   state.counters["events/message"] = events / messages;
   state.counters["wqes/doorbell"] = CounterOf(result, "nic0.wqes") / doorbells;
-  state.counters["simulated_M/s"] = tools::FindMetric(result, "message_rate").value_or(0);
+  const workloads::Metric* rate = tools::FindMetric(result, "message_rate");
+  state.counters["simulated_M/s"] = rate == nullptr ? 0 : rate->value;
 }
 
 void Register(const Shape& shape) {

@@ -193,6 +193,19 @@ class Timeline(TraceCase):
             issued = re.search(r"(?m)^the thread went on after (\d+\.\d{3}) ns", run.stdout)
             self.assertAlmostEqual(float(issued[1]) / 1e3, metrics["issue_latency"]["value"], 2)
 
+    def test_one_is_found_also_where_threads_divide_the_warm_up_or_share_a_queue(self):
+        warm_up = "operations: 64, warm_up: 600, threads: 32, threads_per_qp: 32}\n"
+        for publication in ("cooperative, batch: 32", "ordered_handoff, batch: 32", "locked"):
+            text = (f"transport: {{publication: {publication}}}\n"
+                    f"workload: {{kind: message_rate, {warm_up}")
+            self.assertRegex(self.run_it(text, "--timeline").stdout, r"(?m)^sum +\d+\.\d{3}$")
+        text = ("platform: p_h100\nranks: 3\nvisibility: {checker: off}\n"
+                "transport: {kind: dc, publication: cooperative, qps_per_peer: 4, "
+                "sq_depth_wqebbs: 64}\n"
+                "workload: {kind: connection_scaling, warm_up: 100000, writes_per_visit: 32, "
+                "threads: 64, threads_per_qp: 32, sms_count: 2}\n")
+        self.assertRegex(self.run_it(text, "--timeline").stdout, r"(?m)^sum +\d+\.\d{3}$")
+
     def test_any_put_can_be_asked_for_by_its_numbers(self):
         median = self.run_it(LATENCY, "--timeline").stdout
         wqe, qpn = re.search(r"(?m)^WQE (\d+) of QP (\d+), from thread 0 of node 0,",
@@ -207,11 +220,12 @@ class Timeline(TraceCase):
                 (LATENCY, ("--timeline", "64"), "'64' names no put; give QPN:WQE"),
                 (LATENCY, ("--timeline", "64:x"), "'64:x' names no put; give QPN:WQE"),
                 (LATENCY, ("--timeline", "64:99999"), "no thread posted WQE 99999 of QP 64; look"),
-                (LATENCY, ("--timeline", "--quiet"), "--quiet prints nothing; use one"),
+                (LATENCY, ("--timeline", "--quiet"), "--quiet prints nothing; leave out one"),
                 ("backend: live\n" + LATENCY, ("--timeline",), "backend live has no trace")):
             run = self.run_it(text, *arguments, status=2)
             self.assertEqual(run.stdout, "")
-            self.assertRegex(run.stderr, rf"\A[^\n]*--timeline[^\n]*{re.escape(wrong)}[^\n]*\n\Z")
+            self.assertRegex(run.stderr, rf"\Acommand line:1:1: --timeline: "
+                                         rf"[^\n]*{re.escape(wrong)}[^\n]*\n\Z")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "configs/schema/config_error.h"
@@ -78,10 +79,15 @@ BOOST_AUTO_TEST_CASE(EachReferenceRowHasARunOrSaysWhyNot) {
 BOOST_AUTO_TEST_CASE(EveryReferenceRowIsJudged) {
   Runs runs([](const config::Config& config, const sim::Platform&) {
     workloads::RunResult result = AnswerPayload(config);
-    for (const char* name :
-         {"put_completion_latency", "round_trip_p50", "message_rate", "goodput",
-          "packets_per_message", "acks_per_message", "issue_time", "dispatch_time"}) {
-      result.metrics.push_back({name, 1, "us"});
+    for (const auto& [name, unit] : {std::pair{"put_completion_latency", "us"},
+                                     {"round_trip_p50", "us"},
+                                     {"message_rate", "M msg/s"},
+                                     {"goodput", "GB/s"},
+                                     {"packets_per_message", "packets"},
+                                     {"acks_per_message", "ACKs"},
+                                     {"issue_time", "us"},
+                                     {"dispatch_time", "us"}}) {
+      result.metrics.push_back({name, 1, unit});
     }
     return result;
   });
@@ -230,6 +236,101 @@ BOOST_AUTO_TEST_CASE(ARowMayTightenItsToleranceAndNeverWidenIt) {
 BOOST_AUTO_TEST_CASE(AnUnknownKeyOfARowIsRefused) {
   BOOST_TEST(ErrorOf(std::string(kRow) + "  swep: {}\n") ==
              "one.swep: there is no such key; did you mean sweep?");
+}
+
+constexpr char kRun[] = "experiment: put_latency, metric: issue_latency";
+
+// The row simulates as 8 us.
+BOOST_AUTO_TEST_CASE(WhatIsSimulatedIsToldInTheUnitOfTheRow) {
+  const auto simulated = [](const std::string& unit, const std::string& more = kRun) {
+    return JudgeText(RowWith("u", "value: 8, unit: " + unit + ", " + more))
+        .verdicts[0]
+        .simulated.value();
+  };
+  BOOST_TEST(simulated("us") == 8.0);
+  BOOST_TEST(simulated("ns") == 8000.0);
+  BOOST_TEST(simulated("ms") == 0.008);
+  BOOST_TEST(simulated("'-'") == 8.0);
+  const std::string sweep =
+      std::string(kRun) + ", sweep: {axis: workload.payload, points: [8 B, 16 B]}, value_of: ";
+  BOOST_TEST(simulated("ns", sweep + "max") == 16000.0);
+  BOOST_TEST(simulated("ns per 1 B", sweep + "slope") == 1000.0);
+  BOOST_TEST(simulated("x", sweep + "r2") == 1.0);
+  const std::string runs = std::string("runs: {a: {") + kRun + "}, b: {" + kRun +
+                           ", set: {workload.payload: 10 B}}}, value_of: ";
+  BOOST_TEST(simulated("ns", runs + "b - a") == 2000.0);
+  BOOST_TEST(simulated("ns", runs + "a / 4") == 2000.0);
+  BOOST_TEST(simulated("x", runs + "b / a") == 1.25);
+  const Judged judged = JudgeText(RowWith("hit", std::string("value: 8000, unit: ns, ") + kRun));
+  BOOST_TEST((judged.verdicts[0].status == Status::kHit));
+}
+
+BOOST_AUTO_TEST_CASE(AUnitOfAnotherKindIsRefused) {
+  const auto error = [](const std::string& unit, const std::string& more = kRun) {
+    return ErrorOf(RowWith("u", "value: 8, unit: " + unit + ", " + more));
+  };
+  BOOST_TEST(error("us") == "");
+  for (const std::string unit : {"GB/s", "M msg/s", "cycles", "usec"}) {
+    BOOST_TEST(error(unit) == "u.unit: '" + unit +
+                                  "' is no unit of what is measured, which is in us; "
+                                  "use ns, us, ms or s");
+  }
+  const std::string runs = std::string("runs: {a: {") + kRun + "}, b: {" + kRun +
+                           ", set: {workload.payload: 10 B}}}, value_of: ";
+  BOOST_TEST(error("us", runs + "b / a") == "u.unit: 'us' is no unit of b / a; leave it out");
+  BOOST_TEST(error("'%'", runs + "b / a") ==
+             "u.unit: b / a is no percentage; use share(a, b), or leave it out");
+  BOOST_TEST(error("'%'", runs + "'share(b, a)'") == "");
+}
+
+BOOST_AUTO_TEST_CASE(AValueThatNothingCanBeHeldAgainstIsRefused) {
+  const auto error = [](const std::string& value, const std::string& more = kRun) {
+    return ErrorOf(RowWith("v", "value: " + value + ", " + more));
+  };
+  BOOST_TEST(error("[9, 7]") ==
+             "v.value: [9, 7] begins with its larger end; "
+             "give [7, 9], if that is what was published");
+  BOOST_TEST(error("4, value_range: [5, 3]").starts_with("v.value_range: [5, 3] begins with"));
+  BOOST_TEST(error("4, value_range: [5, 6]") ==
+             "v.value_range: does not hold the value 4; give the published spread");
+  for (const std::string negative : {"-8", "[-9, -8]"}) {
+    BOOST_TEST(error(negative).ends_with(
+        "is negative, and issue_latency never is; give what was measured"));
+  }
+  for (const std::string zero : {"0", "[0, 0]", "0, value_range: [0, 0]"}) {
+    BOOST_TEST(error(zero) ==
+               "v.value: is zero, and nothing is relative to that; give a range, such as [0, 0.1]");
+  }
+  BOOST_TEST(error("[0, 9]") == "");
+  BOOST_TEST(error("0, value_range: [0, 9]") == "");
+  const std::string runs = std::string("runs: {a: {") + kRun + "}, b: {" + kRun +
+                           ", set: {workload.payload: 10 B}}}, value_of: ";
+  BOOST_TEST(error("-2", runs + "a - b") == "");
+}
+
+BOOST_AUTO_TEST_CASE(ARangeThatEndsAtZeroHasAFiniteError) {
+  const Judged judged =
+      JudgeText(RowWith("r", std::string("value: [0, 4], ") + kRun) +
+                RowWith("d", std::string("value: [-9, 0], value_of: a - b, runs: {a: {") + kRun +
+                                 "}, b: {" + kRun + ", set: {workload.payload: 2 B}}}"));
+  BOOST_TEST(judged.verdicts[0].relative_error.value() == 1.0);
+  BOOST_TEST(judged.verdicts[1].relative_error.value() == 6.0 / 9);
+  for (const Verdict& verdict : judged.verdicts) BOOST_TEST((verdict.status == Status::kMiss));
+}
+
+BOOST_AUTO_TEST_CASE(ARowWhoseExperimentIsNotThereIsNamed) {
+  const auto error = [](const std::string& experiment) {
+    return ErrorOf(RowWith("e", "value: 8, metric: issue_latency, experiment: " + experiment));
+  };
+  BOOST_TEST(error("put_latncy") ==
+             "e.experiment: there is no experiment put_latncy; did you mean put_latency?");
+  BOOST_TEST(error("nowhere/x.yaml") ==
+             "e.experiment: there is no file nowhere/x.yaml; "
+             "name a file that is there, or one of configs/experiments");
+  BOOST_TEST(ErrorOf(RowWith("e",
+                             "value: 8, value_of: a / 2, runs: {a: {experiment: put_latncy, "
+                             "metric: issue_latency}}")) ==
+             "e.experiment: there is no experiment put_latncy; did you mean put_latency?");
 }
 
 BOOST_AUTO_TEST_CASE(TwoRowsOfOneIdAreRefused) {

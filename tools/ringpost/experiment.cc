@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "configs/schema/config_hash.h"
@@ -33,6 +36,17 @@ std::string ExperimentPath(const std::string& name) {
   return config::FindRoot() + "/configs/experiments/" + name + ".yaml";
 }
 
+std::vector<std::string> ExperimentNames() {
+  std::vector<std::string> names;
+  std::error_code error;
+  const std::string folder = config::FindRoot() + "/configs/experiments";
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 Runner RealRunner() {
   return [](const config::Config& config, const sim::Platform& platform) {
     return workloads::Run(config, platform, {});
@@ -53,11 +67,11 @@ const workloads::RunResult& Runs::Of(const Experiment& experiment) {
   return result;
 }
 
-std::optional<double> FindMetric(const workloads::RunResult& result, const std::string& name) {
+const workloads::Metric* FindMetric(const workloads::RunResult& result, const std::string& name) {
   for (const workloads::Metric& metric : result.metrics) {
-    if (metric.name == name) return metric.value;
+    if (metric.name == name) return &metric;
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "configs/schema/config.h"
 #include "configs/schema/loader.h"
@@ -29,6 +30,9 @@ Experiment LoadExperiment(const config::Sources& sources, Platforms& platforms);
 // configs/experiments/NAME.yaml under the root, or `name` itself when it ends in .yaml.
 std::string ExperimentPath(const std::string& name);
 
+// Those of configs/experiments, without .yaml.
+std::vector<std::string> ExperimentNames();
+
 using Runner = std::function<workloads::RunResult(const config::Config&, const sim::Platform&)>;
 
 // workloads::Run without options.
@@ -46,7 +50,8 @@ class Runs final {
   std::map<std::string, workloads::RunResult> results_;
 };
 
-std::optional<double> FindMetric(const workloads::RunResult& result, const std::string& name);
+// Null where the run has no such metric.
+const workloads::Metric* FindMetric(const workloads::RunResult& result, const std::string& name);
 
 // "ringpost 0.1.0 | simulated | backend sim | platform p_ib | config 0123456789abcdef | seed 1"
 std::string IdentityLine(const std::string& platform, const std::string& hash, uint64_t seed);

@@ -1,6 +1,7 @@
 #include "tools/ringpost/figures.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -81,16 +82,20 @@ class RowReader {
 
   void ReadField(const MapItem& item) {
     const std::string& key = item.key;
-    const auto texts = {
-        std::pair{"id", &row_.id}, {"system", &row_.system},    {"platform", &row_.platform},
-        {"unit", &row_.unit},      {"source", &row_.source},    {"table", &row_.table},
-        {"role", &row_.role},      {"metric", &row_.metric},    {"experiment", &row_experiment_},
-        {"note", &row_.note},      {"value_of", &row_.value_of}};
+    const auto texts = {std::pair{"id", &row_.id},    {"system", &row_.system},
+                        {"platform", &row_.platform}, {"unit", &row_.unit},
+                        {"source", &row_.source},     {"table", &row_.table},
+                        {"role", &row_.role},         {"metric", &row_.metric},
+                        {"note", &row_.note},         {"value_of", &row_.value_of}};
     for (const auto& [name, field] : texts) {
       if (key == name) {
         *field = Text(item);
         return;
       }
+    }
+    if (key == "experiment") {
+      row_experiment_ = ExperimentFile(item);
+      return;
     }
     if (key == "value") return ReadValue(item.value);
     if (key == "value_range") return ReadRange(item.value, key);
@@ -142,8 +147,13 @@ class RowReader {
     }
     const double first = Number(node[0], key);
     const double second = Number(node[1], key);
-    row_.low = std::min(first, second);
-    row_.high = std::max(first, second);
+    if (first > second) {
+      Fail(node, key,
+           {fmt::format("[{}, {}] begins with its larger end", first, second),
+            fmt::format("give [{}, {}], if that is what was published", second, first)});
+    }
+    row_.low = first;
+    row_.high = second;
     if (key == "value") row_.published = fmt::format("{} to {}", *row_.low, *row_.high);
   }
 
@@ -170,7 +180,7 @@ class RowReader {
       const std::string path = "runs." + run.key;
       for (const MapItem& item : config::ItemsOf(yaml_, run.value, row_.id + "." + path)) {
         if (item.key == "experiment") {
-          read.experiment = ExperimentPath(Text(item));
+          read.experiment = ExperimentFile(item);
         } else if (item.key == "metric") {
           read.metric = Text(item);
         } else if (item.key == "set") {
@@ -221,7 +231,7 @@ class RowReader {
     if (!row_experiment_.empty()) {
       if (!row_.runs.empty()) Fail(node_, "runs", {"stands beside experiment", "use one of them"});
       if (row_.metric.empty()) Fail(node_, "metric", {"is not there", "name a metric of the run"});
-      row_.runs.push_back({"a", ExperimentPath(row_experiment_), assignments_, row_.metric, {}});
+      row_.runs.push_back({"a", row_experiment_, assignments_, row_.metric, {}});
     }
     if (sweep_) row_.sweep = ReadSweep(*sweep_);
     const bool is_shape = !row_.shape.IsEmpty();
@@ -237,6 +247,7 @@ class RowReader {
           node_, "value",
           {"is a text, and no shape is asked for", "add rank, flat, falls, linear_in or at_least"});
     }
+    if (!is_shape) CheckValue();
     const bool one_value = row_.runs.size() == 1 && !row_.sweep;
     if (!one_value && row_.value_of.empty() && !is_shape) {
       Fail(node_, "value_of", {"is not there", "say how several runs make one value"});
@@ -251,10 +262,41 @@ class RowReader {
     }
   }
 
+  // What no simulated value could be held against.
+  void CheckValue() {
+    const bool plain = row_.value_of.empty() && row_.runs.size() == 1;
+    if (plain && row_.value.value_or(row_.high.value_or(0)) < 0) {
+      Fail(node_, "value",
+           {fmt::format("{} is negative, and {} never is", row_.published, row_.metric),
+            "give what was measured"});
+    }
+    const bool no_width = !row_.low || (*row_.low == 0 && *row_.high == 0);
+    if (row_.value.value_or(0) == 0 && no_width) {
+      Fail(node_, "value",
+           {"is zero, and nothing is relative to that", "give a range, such as [0, 0.1]"});
+    }
+    if (row_.value && row_.low && (*row_.value < *row_.low || *row_.value > *row_.high)) {
+      Fail(node_, "value_range",
+           {fmt::format("does not hold the value {}", *row_.value), "give the published spread"});
+    }
+  }
+
+  // The path of a file that is there.
+  std::string ExperimentFile(const MapItem& item) {
+    const std::string name = Text(item);
+    const std::string path = ExperimentPath(name);
+    if (access(path.c_str(), R_OK) == 0) return path;
+    const bool is_path = name.ends_with(".yaml");
+    Fail(item.value, item.key,
+         {fmt::format("there is no {} {}", is_path ? "file" : "experiment", name),
+          is_path ? "name a file that is there, or one of configs/experiments"
+                  : config::Suggestion(name, ExperimentNames())});
+  }
+
   const YamlText& yaml_;
   const YAML::Node node_;
   FigureRow row_;
-  std::string row_experiment_;
+  std::string row_experiment_;  // path
   std::vector<config::Assignment> assignments_;
   std::optional<YAML::Node> sweep_;
 };

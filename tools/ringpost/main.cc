@@ -7,6 +7,7 @@
 #include <string>
 
 #include "configs/schema/config_error.h"
+#include "configs/schema/quantity.h"
 #include "tools/ringpost/compare_command.h"
 #include "tools/ringpost/config_command.h"
 #include "tools/ringpost/doctor_command.h"
@@ -41,7 +42,31 @@ struct Arguments {
   FitArguments fit;
 };
 
+constexpr uint32_t kMostRanks = 128;  // of key `ranks`
+constexpr uint32_t kMostJobs = 1024;
+
 constexpr char kSetHelp[] = "key.path=value; replaces the file and RINGPOST_SET";
+
+// A whole number between the bounds; the parser's own words would say neither.
+template <class Number>
+void AddCount(CLI::App& command, const char* name, Number& number, uint32_t least, uint32_t most,
+              const char* help, const char* type) {
+  command
+      .add_option_function<std::string>(
+          name,
+          [name, &number, least, most](const std::string& text) {
+            uint64_t count = 0;
+            if (!config::ParseWholeNumber(text, count) || count < least || count > most) {
+              throw config::ConfigError(
+                  {"command line", 1, 1}, name,
+                  {"'" + text + "' is no count that it takes",
+                   "give " + std::to_string(least) + " to " + std::to_string(most)});
+            }
+            number = static_cast<uint32_t>(count);
+          },
+          help)
+      ->type_name(type);
+}
 
 void AddRun(CLI::App& app, RunArguments& run) {
   CLI::App* command = app.add_subcommand("run", "Run the workload of a configuration");
@@ -61,11 +86,13 @@ void AddRun(CLI::App& app, RunArguments& run) {
       ->expected(0, 1)
       ->type_name("QPN:WQE");
   command->add_option("--pcap", run.pcap, "Write every packet for Wireshark")->type_name("FILE");
+  command->add_option("--lookups", run.lookups, "Write every look-up of a context cache")
+      ->type_name("FILE");
   command->add_flag("--quiet", run.quiet, "Print errors only");
-  command->add_option("--processes", run.processes, "live: a process for each rank; default 1")
-      ->type_name("N");
-  command->add_option("--rank", run.rank, "live: this process is one rank")->type_name("R");
-  command->add_option("--ranks", run.ranks, "live: of so many")->type_name("N");
+  AddCount(*command, "--processes", run.processes, 1, kMostRanks,
+           "live: a process for each rank; default 1", "N");
+  AddCount(*command, "--rank", run.rank, 0, kMostRanks - 1, "live: this process is one rank", "R");
+  AddCount(*command, "--ranks", run.ranks, 2, kMostRanks, "live: of so many", "N");
   command->add_option("--rendezvous", run.rendezvous, "live: where rank 0 listens")
       ->type_name("HOST:PORT");
 }
@@ -132,8 +159,8 @@ void AddSweep(CLI::App& app, SweepArguments& sweep) {
       "sweep", "Run an experiment at many points; write results.csv and a report with curves");
   command->add_option("config", sweep.config, "YAML file: experiment, axes, seeds")->required();
   command->add_option("--out", sweep.out, "Folder of the results")->required()->type_name("DIR");
-  command->add_option("--jobs", sweep.jobs, "Points at a time, of each rank; default: cores")
-      ->type_name("N");
+  AddCount(*command, "--jobs", sweep.jobs, 1, kMostJobs,
+           "Points at a time, of each rank; default: cores", "N");
   command->add_flag("--resume", sweep.resume, "Go on with the results in the folder");
   command->add_flag("--force", sweep.force, "Replace the results in the folder");
 }
@@ -202,14 +229,12 @@ int Main(int argc, char** argv) {
   RefuseEmpty(app);
   try {
     app.parse(TakeProgram(argc, argv, arguments.exec), argv);
-  } catch (const CLI::ParseError& error) {
-    return EndUsage(app, error);
-  }
-  try {
     const int status = Dispatch(app, arguments);
     std::cout.flush();
     if (std::cout) return status;
     PrintError("ringpost: the result could not be printed");
+  } catch (const CLI::ParseError& error) {
+    return EndUsage(app, error);
   } catch (const config::ConfigError& error) {
     PrintError(error.what());
     return kBadInput;

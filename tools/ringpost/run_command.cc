@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "configs/schema/config_error.h"
+#include "configs/schema/platform_loader.h"
 #include "configs/schema/root.h"
 #include "tools/ringpost/child_ranks.h"
 #include "tools/ringpost/error_line.h"
@@ -34,7 +35,7 @@ std::string ViolationText(const workloads::RunResult& result) {
 }
 
 [[noreturn]] void Refuse(const char* option, const std::string& wrong, const std::string& right) {
-  throw config::ConfigError({option, 1, 1}, "run", {wrong, right});
+  throw config::ConfigError({"command line", 1, 1}, option, {wrong, right});
 }
 
 // What must hold between options and configuration.
@@ -50,7 +51,8 @@ void Check(const RunArguments& arguments, const Experiment& experiment) {
     }
     if (one_of_many) Refuse("--rank", "the simulator is one process", right);
     if (arguments.timeline && arguments.quiet) {
-      Refuse("--timeline", "is to be printed, and --quiet prints nothing", "use one of the two");
+      Refuse("--timeline", "prints the way of a put, and --quiet prints nothing",
+             "leave out one of the two");
     }
     return;
   }
@@ -75,6 +77,7 @@ void Check(const RunArguments& arguments, const Experiment& experiment) {
   if (!arguments.trace.empty()) Refuse("--trace", has_no("trace"), "leave it out");
   if (arguments.timeline) Refuse("--timeline", has_no("trace"), "leave it out");
   if (!arguments.pcap.empty()) Refuse("--pcap", has_no("capture"), "leave it out");
+  if (!arguments.lookups.empty()) Refuse("--lookups", has_no("cache"), "leave it out");
   if (arguments.processes != 1 && arguments.processes != config.ranks) {
     Refuse("--processes", "a process has one rank, or all of them", "use 1 or " + ranks);
   }
@@ -195,9 +198,11 @@ int RunRunCommand(const RunArguments& arguments, std::ostream& out) {
   std::optional<OutputFile> json;
   std::optional<OutputFile> trace;
   std::optional<OutputFile> pcap;
+  std::optional<OutputFile> lookups;
   workloads::RunOptions options;
   std::vector<std::string> taken = {arguments.options.config,
                                     config::PlatformPath(experiment.loaded.config.platform)};
+  for (const std::string& file : config::FilesOf(experiment.platform)) taken.push_back(file);
   const auto open = [&taken](std::optional<OutputFile>& file, const char* option,
                              const std::string& path) {
     if (path.empty()) return std::string();
@@ -209,6 +214,7 @@ int RunRunCommand(const RunArguments& arguments, std::ostream& out) {
   options.trace_file = open(trace, "--trace", arguments.trace);
   if (arguments.timeline) options.timeline = ParseWish(*arguments.timeline);
   options.pcap_file = open(pcap, "--pcap", arguments.pcap);
+  options.lookups_file = open(lookups, "--lookups", arguments.lookups);
   const workloads::RunResult result = RunHere(arguments, experiment, options);
   if (!result.ok) {
     PrintError("ringpost: the run failed: " + result.error);
@@ -219,6 +225,7 @@ int RunRunCommand(const RunArguments& arguments, std::ostream& out) {
   if (json) json->Write(ResultJson(experiment, result));
   if (trace) trace->Commit();
   if (pcap) pcap->Commit();
+  if (lookups) lookups->Commit();
   const bool asked_for = experiment.loaded.config.transport.unsafe;
   return result.violation_count > 0 && !asked_for ? kFound : kClean;
 }

@@ -18,6 +18,7 @@ struct RunArguments {
   std::string json;                          // empty: none
   std::string trace;                         // empty: none
   std::string pcap;                          // empty: none
+  std::string lookups = {};                  // empty: none
   std::optional<std::string> timeline = {};  // as ParseWish() takes it; none: not asked for
   bool quiet = false;
   // Of backend live: all ranks as processes of this machine, or one rank among others.

@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string_view>
 
 #include "configs/schema/config_error.h"
 #include "configs/schema/config_hash.h"
+#include "configs/schema/quantity.h"
 #include "configs/schema/root.h"
+#include "tools/ringpost/metric_unit.h"
 #include "tools/ringpost/reduce.h"
 #include "tools/ringpost/tolerance.h"
 
@@ -21,10 +24,11 @@ using Values = std::map<std::string, double>;  // of runs, by name
 // One row's runs, measured.
 struct Measured {
   Values values;
-  Series series;                // of a sweep
-  std::string hashes;           // with the metric, in order
-  std::set<std::string> parts;  // of them, by run
-  std::string error;            // empty: all there
+  Series series;                             // of a sweep
+  std::map<std::string, std::string> units;  // of those values; of a sweep's, by ""
+  std::string hashes;                        // with the metric, in order
+  std::set<std::string> parts;               // of them, by run
+  std::string error;                         // empty: all there
 };
 
 std::optional<double> Measure(const FigureRow& row, const FigureRun& run,
@@ -45,9 +49,13 @@ std::optional<double> Measure(const FigureRow& row, const FigureRun& run,
     measured.error = "the run failed: " + result.error;
     return std::nullopt;
   }
-  const std::optional<double> value = FindMetric(result, run.metric);
-  if (!value) measured.error = "the run reports no " + run.metric;
-  return value;
+  const workloads::Metric* metric = FindMetric(result, run.metric);
+  if (metric == nullptr) {
+    measured.error = "the run reports no " + run.metric;
+    return std::nullopt;
+  }
+  measured.units[row.sweep ? "" : run.name] = metric->unit;
+  return metric->value;
 }
 
 // One run a point.
@@ -74,7 +82,9 @@ Measured MeasureAll(const FigureRow& row, Runs& runs) {
       const Series series = MeasureSweep(row, run, *run.sweep, runs, measured);
       for (const char* what : {"onset", "max", "min"}) {
         if (series.size() < 2) continue;
-        measured.values[fmt::format("{}({})", what, run.name)] = Reduce(series, what, 1);
+        const std::string name = fmt::format("{}({})", what, run.name);
+        measured.values[name] = Reduce(series, what, 1);
+        if (what != std::string_view("onset")) measured.units[name] = measured.units[run.name];
       }
     } else if (const auto value = Measure(row, run, nullptr, runs, measured)) {
       measured.values[run.name] = *value;
@@ -96,6 +106,58 @@ std::optional<double> ValueOf(const FigureRow& row, const Measured& measured) {
   } catch (const config::ValueError& error) {
     throw config::ConfigError(row.position, row.id + ".value_of", error);
   }
+}
+
+// The unit of the value before it is that of the row; empty where it has none, as a quotient.
+std::string UnitOfValue(const FigureRow& row, const Measured& measured) {
+  const std::string& value_of = row.value_of;
+  const auto unit = [&measured](const std::string& name) {
+    const auto found = measured.units.find(name);
+    return found == measured.units.end() ? std::string() : found->second;
+  };
+  if (row.sweep) {
+    const bool has_one =
+        value_of == "slope" || value_of == "intercept" || value_of == "max" || value_of == "min";
+    return has_one ? unit("") : "";
+  }
+  if (value_of.empty()) return unit(row.runs[0].name);
+  const size_t sign = value_of.find(' ');
+  if (sign == std::string::npos || sign + 3 > value_of.size()) return "";
+  const std::string right = value_of.substr(sign + 3);
+  double number = 0;
+  const bool scales = config::ParseNumber(right, number);
+  return value_of[sign + 1] == '-' || scales ? unit(value_of.substr(0, sign)) : "";
+}
+
+// What turns the value into one of the row's unit. Throws config::ConfigError where nothing does.
+double FactorOf(const FigureRow& row, const Measured& measured) {
+  // Runs that tell no units say nothing of them.
+  for (const auto& [run, unit] : measured.units) {
+    if (unit.empty()) return 1;
+  }
+  const bool says_none = row.unit.empty() || row.unit == "-";
+  // A slope is "us per 16 B".
+  const std::string asked = row.unit.substr(0, row.unit.find(" per "));
+  const std::string its = UnitOfValue(row, measured);
+  const auto refuse = [&row](const std::string& wrong, const std::string& right) {
+    throw config::ConfigError(row.position, row.id + ".unit", {wrong, right});
+  };
+  if (its.empty()) {
+    if (!row.value_of.empty() && !row.sweep && IsMeasure(row.unit)) {
+      refuse(fmt::format("'{}' is no unit of {}", row.unit, row.value_of), "leave it out");
+    }
+    if (row.unit == "%" && row.value_of.find(" / ") != std::string::npos) {
+      refuse(fmt::format("{} is no percentage", row.value_of), "use share(a, b), or leave it out");
+    }
+    return 1;
+  }
+  if (says_none) return 1;
+  const std::optional<double> factor = FactorBetween(its, asked);
+  if (!factor) {
+    refuse(fmt::format("'{}' is no unit of what is measured, which is in {}", row.unit, its),
+           "use " + UnitsLike(its));
+  }
+  return *factor;
 }
 
 // Why the shape does not hold; empty when it does.
@@ -137,18 +199,23 @@ void JudgeValue(Verdict& verdict) {
   const double simulated = *verdict.simulated;
   const bool in_range = row.low && simulated >= *row.low && simulated <= *row.high;
   bool near = false;
-  if (row.value) {
+  if (row.value == 0) {
+    // Hit within value_range; nothing is relative to zero.
+  } else if (row.value) {
     verdict.relative_error = (simulated - *row.value) / std::abs(*row.value);
     near = std::abs(*verdict.relative_error) <= verdict.tolerance;
   } else {
     const double end = simulated < *row.low ? *row.low : *row.high;
-    verdict.relative_error = in_range ? 0 : (simulated - end) / std::abs(end);
+    // Of a range that ends at zero, relative to its other end.
+    const double size = end != 0 ? std::abs(end) : std::max(std::abs(*row.low), *row.high);
+    verdict.relative_error = in_range ? 0 : (simulated - end) / size;
   }
   verdict.status = in_range || near ? Status::kHit : Status::kMiss;
   if (verdict.status == Status::kMiss) {
-    verdict.reason = row.value ? fmt::format("off by {:+.1f} %, tolerance {:.0f} %",
-                                             *verdict.relative_error * 100, verdict.tolerance * 100)
-                               : "outside the published range";
+    verdict.reason = verdict.relative_error && row.value
+                         ? fmt::format("off by {:+.1f} %, tolerance {:.0f} %",
+                                       *verdict.relative_error * 100, verdict.tolerance * 100)
+                         : "outside the published range";
   }
 }
 
@@ -181,6 +248,7 @@ Verdict Judge(const FigureRow& row, Runs& runs) {
   verdict.reason = measured.error;
   if (!measured.error.empty()) return verdict;
   verdict.simulated = ValueOf(row, measured);
+  if (verdict.simulated) *verdict.simulated *= FactorOf(row, measured);
   if (!row.shape.IsEmpty()) {
     verdict.simulated_text = SeriesText(measured);
     verdict.reason = ShapeFault(row, measured, verdict.simulated);
