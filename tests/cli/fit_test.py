@@ -17,7 +17,7 @@ gpu:
   fence_acq_rel_gpu: {value: 250 ns, provenance: assumed, source: this test}
 """
 ROW = """- id: {id}
-  platform: P-IB
+  platform: {platform}
   metric: {metric}
   value: {value}
   unit: us
@@ -64,10 +64,10 @@ class FitCase(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         return json.loads(self.read("run.json"))["metrics"]["issue_latency"]["value"]
 
-    def figures(self):
+    def figures(self, platform="P-IB"):
         """Rows of the known platform."""
         rows = "".join(
-            ROW.format(id=name, metric="issue_latency", ordering=ordering,
+            ROW.format(id=name, metric="issue_latency", ordering=ordering, platform=platform,
                        value=self.measured(self.path("known.yaml"), ordering))
             for name, ordering in (("bare", "none"), ("fenced", "gpu_fence")))
         return self.write("figures.yaml", rows)
@@ -129,7 +129,104 @@ class Fitted(FitCase):
             self.assertEqual(self.read("configs", "platforms", other), text)
 
 
+    def test_what_a_derived_platform_is_fitted_to_can_be_run(self):
+        for name, shown in (("p_gb200", "P-GB200"), ("p_h100", "P-H100")):
+            self.write("known.yaml", KNOWN.replace("p_ib", name))
+            figures = self.figures(shown)
+            self.fit("--figures", figures, "--out", self.path("mine.yaml"),
+                     plan=PLAN.replace("p_ib", name))
+            self.assertIn(f"\nbase: {name}\n", self.read("mine.yaml"))
+            for ordering in ("none", "gpu_fence"):
+                again = self.measured(self.path("mine.yaml"), ordering)
+                known = self.measured(self.path("known.yaml"), ordering)
+                self.assertAlmostEqual(again / known, 1, delta=0.005)
+
+    def test_a_number_that_is_moved_for_a_derived_platform_stays_that_of_its_base(self):
+        figures = self.figures()
+        plan = PLAN.replace("p_ib", "p_gb200")
+        run = self.fit("--figures", figures, plan=plan, status=2)
+        self.assertRegex(run.stderr, r"\A[^\n]*plan\.yaml:4:5: gpu\.wqe_build: of p_gb200 moves "
+                                     r"none of these rows; [^\n]*\n\Z")
+        # One of the base moves those that have it from there.
+        self.write("known.yaml", KNOWN.replace("p_ib", "p_gb200"))
+        figures = self.figures("P-GB200")
+        self.fit("--figures", figures, plan=PLAN.partition("- rows: [fenced]")[0])
+
+    def test_a_number_is_written_where_it_stands(self):
+        self.write("known.yaml", KNOWN.replace("p_ib", "p_gb200"))
+        figures = self.figures("P-GB200")
+        shutil.copytree(os.path.join(ROOT, "configs"), self.path("configs"))
+        run = self.fit("--figures", figures, "--write", plan=PLAN.replace("p_ib", "p_gb200"),
+                       status=2, RINGPOST_ROOT=self.folder)
+        self.assertRegex(run.stderr, r"\A[^\n]*plan\.yaml:4:5: gpu\.wqe_build: does not stand in "
+                                     r"the file of p_gb200, which has it from p_ib; [^\n]*\n\Z")
+
+    def test_the_unit_of_a_row_is_heeded(self):
+        self.figures()
+        text = self.read("figures.yaml")
+        values = [float(value) for value in re.findall(r"value: (\S+)", text)]
+        for value in values:
+            text = text.replace(f"value: {value!r}\n  unit: us",
+                                f"value: {value * 1e3!r}\n  unit: ns")
+        self.assertEqual(text.count("unit: ns"), 2)
+        self.fit("--figures", self.write("figures.yaml", text), "--json", self.path("fit.json"))
+        numbers = json.loads(self.read("fit.json"))["numbers"]
+        for number, known in zip(numbers, (300, 250)):
+            self.assertAlmostEqual(number["value"] / known, 1, delta=0.01)
+
+    def test_a_number_that_ends_at_its_bound_says_so(self):
+        figures = self.figures()
+        plan = PLAN.replace("from: 20, to: 900", "from: 20, to: 200")
+        run = self.fit("--figures", figures, "--out", self.path("mine.yaml"), "--json",
+                       self.path("fit.json"), plan=plan)
+        self.assertRegex(run.stdout, r"(?m)^gpu\.wqe_build .* 20 to 200: it is at its upper bound ")
+        self.assertNotRegex(run.stdout, r"(?m)^gpu\.fence_acq_rel_gpu .* bound ")
+        self.assertIn("\n# gpu.wqe_build is at its upper bound: what the rows ask for may lie "
+                      "beyond.\n", self.read("mine.yaml"))
+        self.assertEqual([number["at_bound"] for number in
+                          json.loads(self.read("fit.json"))["numbers"]], ["to", "none"])
+
+    def test_times_of_a_shared_engine_may_be_moved_where_there_is_one(self):
+        self.write("known.yaml", "base: p_h100\n")
+        self.write("figures.yaml", ROW.format(id="bare", metric="put_completion_latency",
+                                              ordering="none", value=5.0, platform="P-H100"))
+        plan = PLAN.partition("- rows: [fenced]")[0].replace("part: cycles", "part: time")
+        plan = plan.replace("gpu.wqe_build", "shared_engine.service").replace("p_ib", "p_h100")
+        run = self.fit("--figures", self.path("figures.yaml"), plan=plan)
+        self.assertRegex(run.stdout, r"(?m)^shared_engine\.service +p_h100 ")
+        run = self.fit("--figures", self.path("figures.yaml"), plan=plan.replace("p_h100", "p_ib"),
+                       status=2)
+        self.assertRegex(run.stderr, r"\A[^\n]*plan\.yaml:4:\d+: shared_engine\.service: p_ib has "
+                                     r"no shared engine; [^\n]*\n\Z")
+
+
 class Mistakes(FitCase):
+    def test_rows_that_fix_nothing_more_are_named(self):
+        figures = self.figures()
+        both = PLAN.partition("- rows: [fenced]")[0]
+        run = self.fit("--figures", figures, plan=both.replace("[bare]", "[bare, bare]"), status=2)
+        self.assertRegex(run.stderr, r"\A[^\n]*plan\.yaml:2:16: bare: stands here twice; .+\n\Z")
+        text = self.read("figures.yaml")
+        self.write("figures.yaml", text + text.partition("- id: fenced")[0].replace(
+            "id: bare", "id: again"))
+        self.fit("--figures", figures, plan=both.replace("[bare]", "[bare, again]"))
+        two = both.replace("[bare]", "[bare, again]") + PLAN.rpartition("move:\n")[2]
+        run = self.fit("--figures", figures, plan=two, status=2)
+        self.assertRegex(run.stderr, r"\A[^\n]*plan\.yaml:2:9: rows: again measures what bare "
+                                     r"does, so that they are fewer than the numbers to move; "
+                                     r".+\n\Z")
+        self.write("figures.yaml", re.sub(r"value: \S+", "value: [0.1, 0.2]", text))
+        run = self.fit("--figures", figures, status=2)
+        self.assertRegex(run.stderr, r"\A[^\n]*plan\.yaml:2:9: bare: is a range, and gives no "
+                                     r"number to fit to; [^\n]*value_range\n\Z")
+
+    def test_a_row_whose_platform_is_not_there_is_named(self):
+        self.figures()
+        self.write("figures.yaml", self.read("figures.yaml").replace("P-IB", "P-GB300"))
+        run = self.fit("--figures", self.path("figures.yaml"), status=2)
+        self.assertRegex(run.stderr, r"\A[^\n]*figures\.yaml:1:\d+: bare\.platform: there is no "
+                                     r"platform file for P-GB300; did you mean p_gb200\?\n\Z")
+
     def test_what_cannot_be_fitted_is_named_with_its_place_and_nothing_is_written(self):
         figures = self.figures()
         shape = self.read("figures.yaml").replace("role:", "at_least: 0\n  role:")

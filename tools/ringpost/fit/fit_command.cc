@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "configs/schema/config_error.h"
+#include "configs/schema/platform_loader.h"
 #include "configs/schema/root.h"
 #include "configs/schema/yaml_file.h"
 #include "tools/ringpost/exit_status.h"
@@ -28,6 +29,23 @@ using Json = nlohmann::ordered_json;
   throw config::ConfigError({"command line", 1, 1}, option, {wrong, right});
 }
 
+// A number is written where it stands.
+void CheckOwned(const FitPlan& plan) {
+  for (const FitStage& stage : plan.stages) {
+    for (const Move& move : stage.moves) {
+      const config::PlatformSource source = config::SourceOf(move.platform);
+      for (const std::string& key : move.parameters) {
+        if (source.own.contains(key)) continue;
+        throw config::ConfigError(
+            move.position, key,
+            {fmt::format("does not stand in the file of {}, which has it from {}", move.platform,
+                         source.base),
+             fmt::format("move that of {}, or use --out", source.base)});
+      }
+    }
+  }
+}
+
 void CheckArguments(const FitArguments& arguments, const FitPlan& plan) {
   if (arguments.rows_only && (arguments.write || !arguments.out.empty())) {
     Refuse("--rows-only", "fits nothing that could be written", "leave it out");
@@ -39,6 +57,7 @@ void CheckArguments(const FitArguments& arguments, const FitPlan& plan) {
   if (!arguments.docs.empty() && !arguments.write && !arguments.rows_only) {
     Refuse("--docs", "has rows of the platform files as they are", "use --write or --rows-only");
   }
+  if (arguments.write) CheckOwned(plan);
   const std::vector<std::string> moved = MovedPlatforms(plan);
   if (!arguments.out.empty() && moved.size() > 1) {
     Refuse("--out", fmt::format("is one platform, and {} and {} are moved", moved[0], moved[1]),
@@ -51,6 +70,7 @@ std::string JsonOf(const std::vector<FittedNumber>& numbers,
   Json json;
   json["version"] = kVersion;
   json["source"] = "fitted";
+  constexpr const char* kBounds[] = {"from", "none", "to"};
   json["numbers"] = Json::array();
   for (const FittedNumber& number : numbers) {
     json["numbers"].push_back({{"platform", number.move.platform},
@@ -59,7 +79,8 @@ std::string JsonOf(const std::vector<FittedNumber>& numbers,
                                {"unit", number.move.in_cycles ? "cycles" : "ns"},
                                {"from", number.move.from},
                                {"to", number.move.to},
-                               {"rows", number.rows}});
+                               {"rows", number.rows},
+                               {"at_bound", kBounds[number.at_bound + 1]}});
   }
   json["residuals"] = Json::array();
   for (const Residual& residual : residuals) {

@@ -1,6 +1,7 @@
 #include "tools/ringpost/fit/fitter.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +9,8 @@
 #include <stdexcept>
 
 #include "configs/schema/platform_loader.h"
+#include "configs/schema/root.h"
+#include "configs/schema/yaml_file.h"
 #include "tools/ringpost/experiment.h"
 #include "tools/ringpost/fit/minimise.h"
 #include "tools/ringpost/verdict.h"
@@ -16,18 +19,23 @@ namespace ringpost::tools {
 namespace {
 
 sim::Parameter& ParameterOf(sim::Platform& platform, const std::string& key) {
-  for (const sim::ParameterInfo& info : sim::Parameters()) {
-    if (key == info.key) return platform.*(info.member);
+  for (const auto* infos : {&sim::Parameters(), &sim::SharedEngineParameters()}) {
+    for (const sim::ParameterInfo& info : *infos) {
+      if (key == info.key) return platform.*(info.member);
+    }
   }
   throw std::logic_error("no parameter " + key);  // the plan's reader has looked
 }
 
-bool Same(const sim::Parameter& a, const sim::Parameter& b) {
-  return a.cycles == b.cycles && a.ns == b.ns && a.value == b.value && a.source == b.source;
-}
-
 // Four digits: what a file holds.
 double Rounded(double value) { return std::stod(fmt::format("{:.4g}", value)); }
+
+// Which bound a number is at, within what the search can tell.
+int BoundOf(const Move& move, double value) {
+  constexpr double kNear = 0.002;
+  if (value <= move.from * (1 + kNear)) return -1;
+  return value >= move.to * (1 - kNear) ? 1 : 0;
+}
 
 // What phases leave of the staircase would trap a simplex; a quadratic model looks past it. More
 // numbers take more looks.
@@ -45,21 +53,35 @@ Fitter::Fitter(FitPlan plan, std::vector<FigureRow> rows) : plan_(std::move(plan
   for (FigureRow& row : rows) rows_.emplace(row.id, row);
   for (const FitStage& stage : plan_.stages) {
     for (const std::string& id : stage.rows) {
-      const std::string platform = PlatformOf(RowOf(id, stage.position));
-      platforms_.try_emplace(platform, config::LoadPlatform(platform));
+      AddPlatform(PlatformOf(RowOf(id, stage.position)));
     }
     for (const Move& move : stage.moves) {
-      platforms_.try_emplace(move.platform, config::LoadPlatform(move.platform));
+      AddPlatform(move.platform);
+      for (const std::string& key : move.parameters) sources_[move.platform].own.insert(key);
     }
   }
-  for (auto& [name, platform] : platforms_) {
-    for (auto& [other_name, other] : platforms_) {
-      for (const sim::ParameterInfo& info : sim::Parameters()) {
-        if (!Same(platform.*(info.member), other.*(info.member))) continue;
-        heirs_[name + " " + info.key].push_back(other_name);
-      }
-    }
+}
+
+// With the sources of its bases.
+void Fitter::AddPlatform(const std::string& name) {
+  platforms_.try_emplace(name, config::LoadPlatform(name));
+  for (std::string next = name; !next.empty(); next = sources_[next].base) {
+    const auto [source, is_new] = sources_.try_emplace(next);
+    if (is_new) source->second = config::SourceOf(next);
   }
+}
+
+// Whether `platform` has its number from `holder`: it is that one, or nothing between them has a
+// number of its own, in its file or by this plan.
+bool Fitter::HasFrom(const std::string& platform, const std::string& holder,
+                     const std::string& key) const {
+  std::string name = platform;
+  while (name != holder) {
+    const config::PlatformSource& source = sources_.at(name);
+    if (source.base.empty() || source.own.contains(key)) return false;
+    name = source.base;
+  }
+  return true;
 }
 
 const FigureRow& Fitter::RowOf(const std::string& id, const config::Position& position) const {
@@ -67,13 +89,20 @@ const FigureRow& Fitter::RowOf(const std::string& id, const config::Position& po
   if (found == rows_.end()) {
     throw config::ConfigError(position, id, {"is no row of the figures", "name one"});
   }
-  return found->second;
+  const FigureRow& row = found->second;
+  if (access(config::PlatformPath(PlatformOf(row)).c_str(), R_OK) != 0) {
+    throw config::ConfigError(row.position, row.id + ".platform",
+                              {"there is no platform file for " + row.platform,
+                               config::Suggestion(PlatformOf(row), config::PlatformNames())});
+  }
+  return row;
 }
 
 void Fitter::Set(const Move& move, double value) {
   for (const std::string& key : move.parameters) {
-    for (const std::string& name : heirs_[move.platform + " " + key]) {
-      sim::Parameter& parameter = ParameterOf(platforms_.at(name), key);
+    for (auto& [name, platform] : platforms_) {
+      if (!HasFrom(name, move.platform, key)) continue;
+      sim::Parameter& parameter = ParameterOf(platform, key);
       parameter.cycles = move.in_cycles ? value : 0;
       parameter.ns = move.in_cycles ? 0 : value;
     }
@@ -105,13 +134,28 @@ Verdict Fitter::JudgeAt(const std::string& row, double phase) const {
 
 // What cannot be fitted to is named before anything is.
 void Fitter::CheckRows(const FitStage& stage) const {
+  std::map<std::string, std::string> by_measurement;
+  std::string repeated;
   for (const std::string& row : stage.rows) {
+    if (!rows_.at(row).value && rows_.at(row).low) {
+      throw config::ConfigError(stage.position, row,
+                                {"is a range, and gives no number to fit to",
+                                 "give it a value, and the range as value_range"});
+    }
     const Verdict verdict = JudgeAt(row, 0);
+    const auto [same, is_new] = by_measurement.emplace(verdict.measurement, row);
+    if (!is_new) repeated = fmt::format("{} measures what {} does", row, same->second);
     if (verdict.relative_error) continue;
-    const std::string why = verdict.reason.empty() ? "it has a shape and no value" : verdict.reason;
+    std::string why = verdict.reason;
+    if (rows_.at(row).value == 0) why = "its value is zero, and nothing is relative to that";
+    if (why.empty()) why = "it has a shape and no value";
     throw config::ConfigError(stage.position, row,
                               {"gives no number to fit to: " + why, "leave it out, or mend it"});
   }
+  if (by_measurement.size() >= stage.moves.size()) return;
+  throw config::ConfigError(
+      stage.position, "rows",
+      {repeated + ", so that they are fewer than the numbers to move", "give each number a row"});
 }
 
 // A number that moves no row would come out as whatever the search began with.
@@ -207,7 +251,8 @@ std::vector<FittedNumber> Fitter::FitAll(const std::function<void(const std::str
     });
     const bool exact = stage.moves.size() == static_cast<size_t>(own);
     for (size_t i = 0; i < fitted.size(); ++i) {
-      result.push_back({stage.moves[i], fitted[i], stage.rows, exact, 0, ""});
+      result.push_back({stage.moves[i], fitted[i], stage.rows, exact,
+                        BoundOf(stage.moves[i], fitted[i]), 0, ""});
     }
     if (!exact) LeaveOneOut(stage, fitted, result);
   }

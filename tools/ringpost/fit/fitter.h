@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/schema/platform_loader.h"
 #include "sim/cost/platform.h"
 #include "tools/ringpost/figures.h"
 #include "tools/ringpost/fit/plan.h"
@@ -26,7 +27,9 @@ struct FittedNumber {
   Move move;
   double value = 0;
   std::vector<std::string> rows;
-  bool exact = false;       // as many numbers as rows: nothing to leave out
+  bool exact = false;  // as many numbers as rows: nothing to leave out
+  // At the lower (-1) or upper (1) bound, to which the rows may have pushed it; else 0.
+  int at_bound = 0;
   double row_movement = 0;  // largest relative change of a left-out row's simulated value
   std::string moved_row;
 };
@@ -56,6 +59,9 @@ class Fitter {
   using Numbers = std::vector<double>;
 
   const FigureRow& RowOf(const std::string& id, const config::Position& position) const;
+  void AddPlatform(const std::string& name);
+  bool HasFrom(const std::string& platform, const std::string& holder,
+               const std::string& key) const;
   void CheckRows(const FitStage& stage) const;
   void CheckMoves(const FitStage& stage);
   void Set(const Move& move, double value);
@@ -69,7 +75,8 @@ class Fitter {
   FitPlan plan_;
   std::map<std::string, FigureRow> rows_;
   std::map<std::string, sim::Platform> platforms_;
-  std::map<std::string, std::vector<std::string>> heirs_;  // "p_ib gpu.load_gpu": who shares it
+  // Of those and their bases; what the plan moves counts as a platform's own.
+  std::map<std::string, config::PlatformSource> sources_;
 };
 
 }  // namespace ringpost::tools

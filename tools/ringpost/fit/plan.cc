@@ -7,6 +7,7 @@
 #include <regex>
 #include <set>
 
+#include "configs/schema/platform_loader.h"
 #include "configs/schema/quantity.h"
 #include "configs/schema/root.h"
 #include "configs/schema/yaml_file.h"
@@ -97,6 +98,16 @@ class PlanReader {
     return texts;
   }
 
+  // A row that stands twice would pass for two.
+  void CheckOnce(const MapItem& item) {
+    std::set<std::string> seen;
+    for (const YAML::Node& node : item.value) {
+      if (seen.insert(node.Scalar()).second) continue;
+      throw ConfigError(yaml_.At(node), node.Scalar(),
+                        {"stands here twice", "remove one of the two"});
+    }
+  }
+
   FitStage ReadStage(const YAML::Node& node) {
     FitStage stage;
     stage.position = yaml_.At(node);
@@ -104,6 +115,7 @@ class PlanReader {
       if (item.key == "rows") {
         stage.rows = Texts(item);
         stage.position = yaml_.At(item.value);
+        CheckOnce(item);
       } else if (item.key == "move") {
         for (const YAML::Node& move : ListOf(item)) stage.moves.push_back(ReadMove(move));
       } else if (item.key == "phases") {
@@ -125,12 +137,13 @@ class PlanReader {
   Move ReadMove(const YAML::Node& node) {
     Move move;
     move.position = yaml_.At(node);
+    std::vector<YAML::Node> parameters;
     for (const MapItem& item : ItemsOf(yaml_, node, "move")) {
       if (item.key == "platform") {
         move.platform = ReadPlatform(item);
       } else if (item.key == "parameters") {
         move.parameters = Texts(item);
-        for (const YAML::Node& name : item.value) CheckParameter(name);
+        for (const YAML::Node& name : item.value) parameters.push_back(name);
       } else if (item.key == "part") {
         move.in_cycles = IsCycles(item);
       } else if (item.key == "from") {
@@ -145,6 +158,7 @@ class PlanReader {
       throw ConfigError(move.position, move.platform.empty() ? "platform" : "parameters",
                         {"is not there", "say which numbers of which platform may move"});
     }
+    for (const YAML::Node& name : parameters) CheckParameter(name, move.platform);
     if (move.from >= move.to) {
       throw ConfigError(move.position, "from",
                         {fmt::format("{} is not below to, {}", move.from, move.to),
@@ -174,12 +188,23 @@ class PlanReader {
     return text == "cycles";
   }
 
-  void CheckParameter(const YAML::Node& node) {
-    std::vector<std::string> times;
+  void CheckParameter(const YAML::Node& node, const std::string& platform) {
+    std::vector<std::string> times, shared;
     for (const sim::ParameterInfo& info : sim::Parameters()) {
       if (info.unit == sim::Unit::kTime) times.emplace_back(info.key);
     }
+    for (const sim::ParameterInfo& info : sim::SharedEngineParameters()) {
+      if (info.unit == sim::Unit::kTime) shared.emplace_back(info.key);
+    }
     const std::string key = node.Scalar();
+    const bool is_shared = std::find(shared.begin(), shared.end(), key) != shared.end();
+    if (config::LoadPlatform(platform).has_shared_engine) {
+      times.insert(times.end(), shared.begin(), shared.end());
+    } else if (is_shared) {
+      throw ConfigError(yaml_.At(node), key,
+                        {fmt::format("{} has no shared engine", platform),
+                         "move a time that it has, or another platform"});
+    }
     if (std::find(times.begin(), times.end(), key) == times.end()) {
       throw ConfigError(yaml_.At(node), key,
                         {"is no time of a platform", config::Suggestion(key, times)});

@@ -19,6 +19,12 @@ std::string ValueOf(const FittedNumber& number) {
   return fmt::format("{:.4g} {}", number.value, number.move.in_cycles ? "cycles" : "ns");
 }
 
+// "at its lower bound"; empty: at none. What the rows ask for may lie beyond.
+std::string BoundText(const FittedNumber& number) {
+  if (number.at_bound == 0) return "";
+  return fmt::format("at its {} bound", number.at_bound < 0 ? "lower" : "upper");
+}
+
 std::string MovementOf(const FittedNumber& number) {
   if (number.rows.size() == 1) return "fixed by this row alone";
   if (number.exact) return "as many rows as numbers";
@@ -62,9 +68,11 @@ std::string FitSummary(const std::vector<FittedNumber>& numbers,
   std::vector<Cells> table = {{"parameter", "platform", "value", "bounds", "rows that fix it"}};
   for (const FittedNumber& number : numbers) {
     const Move& move = number.move;
-    table.push_back({fmt::format("{}", fmt::join(move.parameters, ", ")), move.platform,
-                     ValueOf(number), fmt::format("{:.4g} to {:.4g}", move.from, move.to),
-                     fmt::format("{}", fmt::join(number.rows, ", "))});
+    const std::string at = BoundText(number);
+    table.push_back(
+        {fmt::format("{}", fmt::join(move.parameters, ", ")), move.platform, ValueOf(number),
+         fmt::format("{:.4g} to {:.4g}{}", move.from, move.to, at.empty() ? "" : ": it is " + at),
+         fmt::format("{}", fmt::join(number.rows, ", "))});
   }
   return Aligned(table) + "\n" + ResidualTable(residuals);
 }
@@ -76,6 +84,11 @@ std::string FragmentOf(const std::vector<FittedNumber>& numbers,
       "# {} with numbers that ringpost {} has fitted to these rows:\n#\n", platform, kVersion);
   std::istringstream rows(ResidualTable(residuals));
   for (std::string line; std::getline(rows, line);) text += "#   " + line + "\n";
+  for (const FittedNumber& number : numbers) {
+    if (number.at_bound == 0) continue;
+    text += fmt::format("# {} is {}: what the rows ask for may lie beyond.\n",
+                        fmt::join(number.move.parameters, ", "), BoundText(number));
+  }
   text += "base: " + platform + "\n";
   std::map<std::string, std::string> blocks;
   for (const FittedNumber& number : numbers) {
