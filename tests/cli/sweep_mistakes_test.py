@@ -108,8 +108,17 @@ class Mistakes(SweepCase):
         run = self.sweep("out", text=text, status=2)
         self.assertRegex(run.stderr, r"\A[^\n]*sweep\.yaml:3:33: plot\.metrics: no run has a "
                                      r"metric isue_latency; use [^\n]*issue_latency[^\n]*\n\Z")
-        self.assertEqual(len(self.rows("out")), 2)
+        # One run told; the other one did not run.
+        self.assertEqual(len(self.rows("out")), 1)
         self.assertFalse(os.path.exists(self.path("out", "report.html")))
+        self.sweep("out", "--resume", text=text.replace("isue", "issue"))
+        self.assertEqual(len(self.rows("out")), 2)
+
+    def test_a_metric_of_one_kind_of_run_may_be_plotted_beside_others(self):
+        text = ("experiment: EXPERIMENT\naxes: {workload.kind: [put_latency, round_trip]}\n"
+                "plot: {metrics: [issue_latency, round_trip_p50]}\n")
+        self.sweep("out", text=text)
+        self.assertEqual(len(self.rows("out")), 2)
 
     def test_the_sweeps_of_this_repository_are_free_of_mistakes(self):
         names = os.listdir(os.path.join(ROOT, "configs/sweeps"))
@@ -146,7 +155,9 @@ class Mistakes(SweepCase):
         self.write("file", "")
         self.refused(r"command line:1:1", "--out", "another", out="file")
         self.refused(r"command line:1:1", "--out", "elsewhere", out="/proc/nowhere")
-        self.refused(r"command line:1:1", "--jobs", "1 to", "--jobs", "0")
+        for jobs in ("0", "-1", "1025", "1.5", "x", "99999999999999999999"):
+            self.refused(r"command line:1:1", "--jobs", "give 1 to 1024", "--jobs", jobs)
+            self.refused(r"command line:1:1", "--jobs", "give 1 to 1024", f"--jobs={jobs}")
 
     def test_two_sweeps_do_not_write_to_one_folder(self):
         os.mkdir(self.path("out"))

@@ -303,6 +303,7 @@ std::vector<SweepPoint> CheckPoints(const Plan& plan, const Checked& checked) {
     point.seed = effective("seed");
     point.backend = effective("backend");
     point.platform = effective("platform");
+    point.kind = effective("workload.kind");
     points.push_back(std::move(point));
     if (checked) checked(index + 1);
   }

@@ -60,6 +60,7 @@ struct SweepPoint {
   std::string seed;
   std::string backend;
   std::string platform;
+  std::string kind;  // of the workload
   std::string hash;
   uint64_t shape = 0;   // ShapeOf() its configuration
   bool unsafe = false;  // asked for violations

@@ -176,6 +176,18 @@ Plot MakePlot(const Plan& plan, const std::vector<const Row*>& rows, const std::
   return plot;
 }
 
+// Each once, in the order of the rows.
+std::vector<std::string> MetricsOf(const std::vector<Row>& rows) {
+  std::vector<std::string> all;
+  std::unordered_set<std::string> known;
+  for (const Row& row : rows) {
+    for (const Measure& measure : row.measures) {
+      if (known.insert(measure.name).second) all.push_back(measure.name);
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 bool IsGeometric(const std::vector<double>& values) {
@@ -198,26 +210,25 @@ std::string SeriesName(const Plan& plan, const Plot& plot, const Row& row) {
   return name;
 }
 
-std::vector<Plot> MakePlots(const Plan& plan, const std::vector<Row>& rows) {
-  std::vector<std::string> metrics;
-  std::vector<std::string> all;  // hit rates too, which are plotted only where they are asked for
-  std::unordered_set<std::string> known;
-  for (const Row& row : rows) {
-    for (const Measure& measure : row.measures) {
-      if (!known.insert(measure.name).second) continue;
-      all.push_back(measure.name);
-      if (!measure.name.ends_with(kHitRate)) metrics.push_back(measure.name);
-    }
-  }
-  if (!plan.metrics.empty()) metrics.clear();
+void CheckMetrics(const Plan& plan, const std::vector<Row>& rows) {
+  const std::vector<std::string> all = MetricsOf(rows);
+  if (all.empty()) return;
   for (const PlotMetric& metric : plan.metrics) {
-    // Where every point failed, nothing is known of metrics.
-    if (!known.contains(metric.name) && !all.empty()) {
-      throw config::ConfigError(
-          metric.position, "plot.metrics",
-          {fmt::format("no run has a metric {}", metric.name), "use " + config::Join(all)});
-    }
-    if (known.contains(metric.name)) metrics.push_back(metric.name);
+    if (std::find(all.begin(), all.end(), metric.name) != all.end()) continue;
+    throw config::ConfigError(
+        metric.position, "plot.metrics",
+        {fmt::format("no run has a metric {}", metric.name), "use " + config::Join(all)});
+  }
+}
+
+std::vector<Plot> MakePlots(const Plan& plan, const std::vector<Row>& rows) {
+  CheckMetrics(plan, rows);
+  std::vector<std::string> metrics;
+  for (const PlotMetric& metric : plan.metrics) metrics.push_back(metric.name);
+  if (plan.metrics.empty()) {
+    metrics = MetricsOf(rows);
+    // Those are plotted only where they are asked for.
+    std::erase_if(metrics, [](const std::string& name) { return name.ends_with(kHitRate); });
   }
   std::vector<Plot> plots;
   for (const std::string& metric : metrics) {
@@ -225,6 +236,7 @@ std::vector<Plot> MakePlots(const Plan& plan, const std::vector<Row>& rows) {
     for (const Row& row : rows) {
       if (Find(row, metric) != nullptr) with.push_back(&row);
     }
+    if (with.empty()) continue;  // every point failed
     plots.push_back(MakePlot(plan, with, metric));
   }
   return plots;

@@ -66,6 +66,10 @@ struct Plot {
   size_t points_count = 0;
 };
 
+// Throws config::ConfigError for a metric that the plan names and none of these rows has; nothing
+// is known where none has any.
+void CheckMetrics(const Plan& plan, const std::vector<Row>& rows);
+
 // Rows that failed are left out. Throws config::ConfigError for a metric that the plan names and no
 // row has.
 std::vector<Plot> MakePlots(const Plan& plan, const std::vector<Row>& rows);

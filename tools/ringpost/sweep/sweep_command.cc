@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "configs/schema/config_error.h"
@@ -18,6 +19,7 @@
 #include "tools/ringpost/sweep/gnuplot.h"
 #include "tools/ringpost/sweep/join_ranks.h"
 #include "tools/ringpost/sweep/plan.h"
+#include "tools/ringpost/sweep/plots.h"
 #include "tools/ringpost/sweep/rank_workers.h"
 #include "tools/ringpost/sweep/report.h"
 #include "tools/ringpost/sweep/results.h"
@@ -28,8 +30,6 @@
 
 namespace ringpost::tools {
 namespace {
-
-constexpr uint32_t kMostJobs = 1024;
 
 [[noreturn]] void Refuse(const char* option, const std::string& wrong, const std::string& right) {
   throw config::ConfigError({"command line", 1, 1}, option, {wrong, right});
@@ -57,10 +57,6 @@ size_t CoresCount() {
 void CheckArguments(const SweepArguments& arguments) {
   if (arguments.resume && arguments.force) {
     Refuse("--resume", "goes on with what --force would replace", "use one of the two");
-  }
-  if (arguments.jobs && (*arguments.jobs == 0 || *arguments.jobs > kMostJobs)) {
-    Refuse("--jobs", fmt::format("{} is no count of processes", *arguments.jobs),
-           fmt::format("give 1 to {}", kMostJobs));
   }
 }
 
@@ -107,13 +103,35 @@ std::vector<std::string> ArgumentsOf(const Plan& plan, uint64_t point) {
   return words;
 }
 
-void RunPoints(const Plan& plan, const std::vector<SweepPoint>& points, Workers& workers,
-               Results& results) {
+std::vector<Row> RowsOf(const Results& results) {
+  std::vector<Row> rows;
+  for (const auto& [point, row] : results.rows()) rows.push_back(row);
+  return rows;
+}
+
+// Those of `points` that have no result yet.
+std::vector<uint64_t> LeftOf(const std::vector<SweepPoint>& points, const Results& results) {
   std::vector<uint64_t> left;
   for (const SweepPoint& point : points) {
     if (!results.Has(point.index)) left.push_back(point.index);
   }
-  TimeLeft progress("", points.size(), points.size() - left.size());
+  return left;
+}
+
+// The first point of each kind of run: runs of one kind have the same metrics.
+std::vector<SweepPoint> OneOfEachKind(const std::vector<SweepPoint>& points) {
+  std::vector<SweepPoint> first;
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const SweepPoint& point : points) {
+    if (seen.insert({point.backend, point.kind}).second) first.push_back(point);
+  }
+  return first;
+}
+
+// Runs `left`, each a point that has no result.
+void RunPoints(const Plan& plan, const std::vector<SweepPoint>& points,
+               const std::vector<uint64_t>& left, Workers& workers, Results& results) {
+  TimeLeft progress("", points.size(), points.size() - LeftOf(points, results).size());
   auto next = left.begin();
   while (next != left.end() || workers.Running() > 0) {
     for (; next != left.end() && workers.Room() > 0; ++next) {
@@ -176,10 +194,18 @@ int RunSweep(const SweepArguments& arguments, Ranks* ranks, std::ostream& out) {
   } else {
     workers = std::make_unique<LocalWorkers>(jobs);
   }
-  RunPoints(plan, points, *workers, results);
+  const std::vector<SweepPoint> first = OneOfEachKind(points);
+  if (!plan.metrics.empty()) {
+    // A name that no run knows is not found out after all of them.
+    RunPoints(plan, points, LeftOf(first, results), *workers, results);
+    const std::vector<Row> rows = RowsOf(results);
+    const bool failed =
+        std::any_of(rows.begin(), rows.end(), [](const Row& row) { return !row.error().empty(); });
+    if (!failed) CheckMetrics(plan, rows);
+  }
+  RunPoints(plan, points, LeftOf(points, results), *workers, results);
   out << identity << "\n" << arguments.out << "/results.csv\n";
-  std::vector<Row> rows;
-  for (const auto& [point, row] : results.rows()) rows.push_back(row);
+  const std::vector<Row> rows = RowsOf(results);
   const int status = Summarise(points, results);
   const Drawn drawn = WriteReport(arguments.out, identity, plan, points, rows);
   if (drawn.drawing == Drawing::kDone) {
