@@ -5,7 +5,7 @@ namespace {
 
 using P = Platform;
 
-std::vector<ParameterInfo> MakeParameters() {
+std::vector<ParameterInfo> MakeGpuParameters() {
   return {
       {"gpu.sm_clock", &P::sm_clock, Unit::kMegahertz, "SM clock"},
       {"gpu.sms_count", &P::sms_count, Unit::kCount, "streaming multiprocessors", {1, 4096}},
@@ -41,6 +41,11 @@ std::vector<ParameterInfo> MakeParameters() {
       {"gpu.warp_sync", &P::warp_sync, Unit::kTime, "warp barrier"},
       {"gpu.shuffle", &P::shuffle, Unit::kTime, "warp shuffle or ballot"},
       {"gpu.spin", &P::spin, Unit::kTime, "the rest of one turn of a polling loop"},
+  };
+}
+
+std::vector<ParameterInfo> MakeHostParameters() {
+  return {
       {"host.wqe_build", &P::host_wqe_build, Unit::kTime, "one WQE by a thread of the host"},
       {"host.ring", &P::host_ring, Unit::kTime,
        "one ring by it: the call, doorbell record, barriers and register"},
@@ -54,6 +59,11 @@ std::vector<ParameterInfo> MakeParameters() {
       {"host.fence", &P::host_fence, Unit::kTime, "full barrier"},
       {"host.doorbell_delivery", &P::host_doorbell_delivery, Unit::kTime,
        "UAR store of a core until the NIC"},
+  };
+}
+
+std::vector<ParameterInfo> MakeNicParameters() {
+  return {
       {"path.doorbell_delivery", &P::doorbell_delivery, Unit::kTime, "UAR store until the NIC"},
       {"path.read_gpu", &P::read_gpu, Unit::kTime, "NIC reads GPU memory, round trip"},
       {"path.read_host", &P::read_host, Unit::kTime, "NIC reads host memory, round trip"},
@@ -116,7 +126,13 @@ const std::vector<ParameterInfo>& SharedEngineParameters() {
 }
 
 const std::vector<ParameterInfo>& Parameters() {
-  static const std::vector<ParameterInfo> parameters = MakeParameters();
+  static const std::vector<ParameterInfo> parameters = [] {
+    std::vector<ParameterInfo> all = MakeGpuParameters();
+    for (const auto& more : {MakeHostParameters(), MakeNicParameters()}) {
+      all.insert(all.end(), more.begin(), more.end());
+    }
+    return all;
+  }();
   return parameters;
 }
 
