@@ -1,41 +1,16 @@
 // cuda_port.cuh: CudaPort, the Port of a GPU thread.
 //
 // Blocks are one-dimensional; the warp is those of its 32 lanes that the block has. Order and scope
-// become PTX's qualifiers. All PTX is here. Words are in memory of a GPU, or host memory mapped.
+// become PTX's qualifiers. All PTX is here and in cuda_instructions.cuh. Words are in memory of a
+// GPU, or host memory mapped.
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
+#include "transport/cuda_instructions.cuh"
 #include "transport/cuda_plain.cuh"
-#include "transport/cuda_qualifiers.cuh"
 #include "transport/port.h"
-
-#define RINGPOST_LOAD(QUALIFIERS, TYPE, C) \
-  RINGPOST_PTX("ld" QUALIFIERS ".global" TYPE " %0, [%1];" : "=" C(out) : "l"(at) : "memory")
-#define RINGPOST_STORE(QUALIFIERS, TYPE, C) \
-  RINGPOST_PTX("st" QUALIFIERS ".global" TYPE " [%0], %1;" ::"l"(at), C(value) : "memory")
-#define RINGPOST_RED(QUALIFIERS, TYPE, C) \
-  RINGPOST_PTX("red" QUALIFIERS ".global" TYPE " [%0], %1;" ::"l"(at), C(value) : "memory")
-#define RINGPOST_ATOM(QUALIFIERS, TYPE, C)                       \
-  RINGPOST_PTX("atom" QUALIFIERS ".global" TYPE " %0, [%1], %2;" \
-               : "=" C(out)                                      \
-               : "l"(at), C(value)                               \
-               : "memory")
-#define RINGPOST_CAS(QUALIFIERS, TYPE, C)                                \
-  RINGPOST_PTX("atom" QUALIFIERS ".global.cas" TYPE " %0, [%1], %2, %3;" \
-               : "=" C(out)                                              \
-               : "l"(at), C(expected), C(value)                          \
-               : "memory")
-#define RINGPOST_FENCE(QUALIFIERS, KIND) RINGPOST_PTX(KIND QUALIFIERS ";" ::: "memory")
-#define RINGPOST_UPDATE(NAME, TYPE)                                \
-  template <Order O, Scope S, class T>                             \
-  HOST_DEVICE T NAME(Ref<T> word, std::type_identity_t<T> value) { \
-    const uint64_t at = word.address;                              \
-    T out = 0;                                                     \
-    RINGPOST_BY_SIZE(RINGPOST_ATOM, TYPE)                          \
-    return out;                                                    \
-  }
 
 namespace ringpost {
 
@@ -78,6 +53,18 @@ class CudaPort : public CudaPlain<CudaPort> {
   HOST_DEVICE void RaiseTo(Ref<T> word, std::type_identity_t<T> value) {
     const uint64_t at = word.address;
     RINGPOST_BY_SIZE(RINGPOST_RED, ".max.u")
+  }
+
+  // One access of 16 bytes by the memory model too.
+  template <Order O, Scope S>
+  HOST_DEVICE void StorePair([[maybe_unused]] uint64_t at, [[maybe_unused]] uint64_t low,
+                             [[maybe_unused]] uint64_t high) {
+    static_assert(S == Scope::kSystem && (O == Order::kRelaxed || O == Order::kRelease));
+    if constexpr (O == Order::kRelease) {
+      RINGPOST_STORE_PAIR(".release.sys");
+    } else {
+      RINGPOST_STORE_PAIR(".relaxed.sys");
+    }
   }
 
   // The word's old value; `value` is stored if that was `expected`.

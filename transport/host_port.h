@@ -82,6 +82,12 @@ class HostPort : public HostGroup {
     FetchMax<Order::kAcqRel, S>(word, value);
   }
 
+  template <Order O, Scope S>
+  void StorePair(uint64_t address, uint64_t low, uint64_t high) {
+    Store<Order::kRelaxed, S>(Ref<uint64_t>{address + sizeof(low)}, high);
+    Store<O, S>(Ref<uint64_t>{address}, low);
+  }
+
   template <Order O, Scope S, class T>
   T Exchange(Ref<T> word, std::type_identity_t<T> value) {
     return std::atomic_ref<T>(*At(word)).exchange(value, UpdateOrder(O));

@@ -9,6 +9,9 @@
 //       shared words of 4 or 8 bytes; order and scope are template arguments. Scope::kThread says
 //       that no other thread uses the word now: a plain access.
 //   RaiseTo   a posted FetchMax: nothing comes back, so the thread does not wait for it
+//   StorePair(words, low, high)
+//       two words of 8 bytes at an address of 16: one store on a GPU; each is seen whole, and the
+//       second not later than the first
 //   StorePayload / LoadPayload
 //       ranges that no one reads concurrently: weak accesses, any alignment.
 //   StoreWqe(qp, index, segments, count)
@@ -72,6 +75,7 @@ concept Port = requires(P port, const QpView& qp, Ref<uint64_t> word, Ref<uint32
   { port.template FetchAdd<Order::kRelaxed, Scope::kGpu>(word, value) } -> std::same_as<uint64_t>;
   { port.template FetchMax<Order::kRelaxed, Scope::kGpu>(word, value) } -> std::same_as<uint64_t>;
   port.template RaiseTo<Order::kRelaxed, Scope::kGpu>(word, value);
+  port.template StorePair<Order::kRelease, Scope::kSystem>(value, value, value);
   { port.template Exchange<Order::kAcqRel, Scope::kGpu>(word, value) } -> std::same_as<uint64_t>;
   {
     port.template CompareExchange<Order::kAcqRel, Scope::kGpu>(word, value, value)

@@ -30,6 +30,16 @@ class SimWords {
     const bool written = memory_.Write(At(target, site), buffer, bytes, costs_.fence_acq_rel_gpu);
     RINGPOST_CHECK(read && written, "a thread copied outside allocated memory");
   }
+  // One store, of which a reader may see one word before the other.
+  template <Order O, Scope S>
+  void StorePair(uint64_t address, uint64_t low, uint64_t high, Site site = Site::Here()) {
+    const sim::Duration way = (OnGpu(address) ? costs_.load_gpu : costs_.load_host) / 2;
+    thread_.NoteEffect();
+    if constexpr (O != Order::kRelaxed) FenceFor(O, S);
+    memory_.Store(At(address + sizeof(low), site), high, sizeof(high), Order::kRelaxed, S, way);
+    memory_.Store(At(address, site), low, sizeof(low), O, S, way);
+    thread_.Spend(costs_.store_issue);
+  }
 
  protected:
   sim::Access At(uint64_t address, Site site) const {

@@ -51,6 +51,7 @@ struct Lane {
   std::unique_ptr<Channel<PacketItem>> requests, responses;
   Time requests_until, responses_until;
   Time fetches_from;                // a fault has paused its fetches until then
+  Time fetched;                     // when its last fetch is there
   DoorbellItem* stalled = nullptr;  // fetches that wait until the window has room
   // Timers, by kind.
   struct Timer {

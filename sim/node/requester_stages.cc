@@ -68,7 +68,12 @@ void NicNode::OnDoorbell(DoorbellItem& item) {
       if ((abi::Swap32(record) >> 16) != 0) ++nic_.Count().reserved_bits;
       const int64_t blocks = static_cast<int64_t>(item.until - before);
       const Time fetched = fetch_.Serve(served, costs_.nic.fetch_service * blocks);
-      const Time read = fetched + ReadLatency(qp->config.sq);
+      // By BlueFlame a lone WQE comes with its doorbell, and is used once what stands before it is
+      // there.
+      const bool came_along = blocks == 1 && abi::DoorbellCarriesWqe(item.value);
+      const Time read =
+          came_along ? Later(fetched, lane.fetched) : fetched + ReadLatency(qp->config.sq);
+      lane.fetched = Later(lane.fetched, read);
       if (blocks > 0) {
         const Time rung = Time{engine_.Now().ps - item.way.ps};
         TraceStage(Stage::kDoorbell, qpn, item.until - 1, rung, served);

@@ -64,6 +64,12 @@ class MutantPort {
       port_.template RaiseTo<Weak, Narrow>(word, value, site);
     });
   }
+  template <Order O, Scope S>
+  void StorePair(uint64_t address, uint64_t low, uint64_t high, Site site = Site::Here()) {
+    Weakened<O, S>(Kind::kStore, site, [&]<Order Weak, Scope Narrow>() {
+      port_.template StorePair<Weak, Narrow>(address, low, high, site);
+    });
+  }
   template <Order O, Scope S, class T>
   T Exchange(Ref<T> word, std::type_identity_t<T> value, Site site = Site::Here()) {
     return Weakened<O, S>(Kind::kModify, site, [&]<Order Weak, Scope Narrow>() {

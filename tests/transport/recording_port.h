@@ -18,10 +18,10 @@
 
 namespace ringpost {
 
-enum class EventKind : uint8_t { kWqe, kFence, kRecord, kDoorbell, kWord };
+enum class EventKind : uint8_t { kWqe, kFence, kRecord, kDoorbell, kWord, kPair };
 
-// kWqe: `index` and `count` of segments. kRecord, kDoorbell and kWord: `value`; kWord: `index` is
-// the word's address.
+// kWqe: `index` and `count` of segments. kRecord, kDoorbell, kWord and kPair: `value`, of a pair
+// the first; of kWord and kPair `index` is the address.
 struct Event {
   EventKind kind;
   Order order;
@@ -114,6 +114,12 @@ class RecordingPort : public Alone {
   void RaiseTo(Ref<T> word, std::type_identity_t<T> value) {
     FetchMax<O, S>(word, value);
   }
+  template <Order O, Scope S>
+  void StorePair(uint64_t address, uint64_t low, uint64_t high) {
+    events.push_back({EventKind::kPair, O, S, address, low, 2});
+    Put(address, low);
+    Put(address + sizeof(low), high);
+  }
   template <Order O, Scope S, class T>
   T Exchange(Ref<T> word, std::type_identity_t<T> value) {
     const T old = Get<T>(word.address);
@@ -126,7 +132,6 @@ class RecordingPort : public Alone {
     if (old == expected) Store<O, S>(word, value);
     return old;
   }
-
   void StorePayload(uint64_t address, const void* source, uint64_t bytes) {
     std::memcpy(memory.data() + address, source, bytes);
   }
@@ -142,7 +147,6 @@ class RecordingPort : public Alone {
       Put(qp.sq + at % ring, segments[i]);
     }
   }
-
   void GatherInline(uint64_t) {}
   template <Order O, Scope S>
   void Fence(const QpView&) {
@@ -158,14 +162,12 @@ class RecordingPort : public Alone {
     events.push_back({EventKind::kDoorbell, O, S, 0, value, 0});
     Put(qp.doorbell, value);
   }
-
   uint64_t LoadCqeTail(uint64_t cq, uint32_t slot) {
     return Get<uint64_t>(cq + slot * abi::kCqeBytes + abi::kCqeTailOffset);
   }
   uint64_t LoadCqeError(uint64_t cq, uint32_t slot) {
     return Get<uint64_t>(cq + slot * abi::kCqeBytes + abi::kCqeTailOffset - 8);
   }
-
   void Expect(Ref<uint64_t>, uint64_t) {}
   void ExpectCqe(uint64_t, uint32_t, uint64_t, uint64_t) {}
   bool Relax(uint64_t) {

@@ -36,4 +36,10 @@ HOST_DEVICE constexpr DoorbellFields DecodeDoorbell(uint64_t value) {
   return {second >> 8, static_cast<uint16_t>(index + WqebbsOf(segments))};
 }
 
+// Whether the doorbell is the beginning of a WQE that fits a register of 64 bytes.
+HOST_DEVICE constexpr bool DoorbellCarriesWqe(uint64_t value) {
+  const uint32_t segments = Swap32(static_cast<uint32_t>(value >> 32)) & 0x3f;
+  return segments != 0 && WqebbsOf(segments) == 1;
+}
+
 }  // namespace ringpost::abi

@@ -56,6 +56,10 @@ class FakeGpuPort : public HostPort {
   void RaiseTo(Ref<T> word, std::type_identity_t<T> value) {
     HostPort::RaiseTo<O, S>(Real(word), value);
   }
+  template <Order O, Scope S>
+  void StorePair(uint64_t address, uint64_t low, uint64_t high) {
+    HostPort::StorePair<O, S>(range_.Real(address), low, high);
+  }
   template <Order O, Scope S, class T>
   T Exchange(Ref<T> word, std::type_identity_t<T> value) {
     return HostPort::Exchange<O, S>(Real(word), value);
