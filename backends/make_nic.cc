@@ -49,6 +49,8 @@ std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Plat
   options.nic = config::RnicConfigOf(config.nic);
   options.stack_bytes = config.engine.stack_size_bytes;
   options.stack_memory_bytes = config.engine.stack_memory_bytes;
+  options.host_clock = config.host.clock_state == config::ClockState::kCold ? sim::HostClock::kCold
+                                                                            : sim::HostClock::kWarm;
   options.trace = trace;
   options.lookups = lookups;
   options.tap = std::move(tap);

@@ -103,6 +103,11 @@ std::vector<Circumstance> CircumstancesOf(const config::Config& config, LiveMach
   facts.push_back({"ranks_here", here});
   facts.push_back({"completion", CompletionOf(config)});
   facts.push_back({"qps_per_peer", fmt::format("{}", config.transport.qps_per_peer)});
+  if (config.transport.path == config::TransportPath::kProxy) {
+    facts.push_back({"proxy", fmt::format("{} workers a rank, {} hand-off, chains of {}, cores: {}",
+                                          config.proxy.workers, NameOf(config.proxy.handoff),
+                                          config.proxy.batch, config.proxy.affinity)});
+  }
   return facts;
 }
 

@@ -9,6 +9,7 @@
 #include "transport/cuda_port.cuh"
 #include "transport/memory/cuda_memory.h"
 #include "transport/memory/gpu_agent.h"
+#include "transport/proxy/pairs.h"
 #include "transport/publication/pairs.h"
 #include "workloads/caller_kernels.h"
 
@@ -38,9 +39,10 @@ Launchable<Job> LaunchableOf(const GpuKernel& kernel, const Job&) {
   Launchable<Job> found;
   const uint32_t warps = (kernel.threads_per_block + 31) / 32;
   found.shared = size_t{warps} * Job::kStageWords * sizeof(uint32_t);
-  VisitPair(kernel.publication, kernel.ordering, [&]<class Publication, class Ordering>() {
+  const auto take = [&]<class Publication, class Ordering>() {
     found.function = &Kernel<Job, Publication, Ordering>;
-  });
+  };
+  if (!VisitPair(kernel.publication, kernel.ordering, take)) VisitHandoff(kernel.publication, take);
   return found;
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "transport/proxy/pairs.h"
 #include "transport/publication/pairs.h"
 #include "workloads/setup.h"
 
@@ -19,9 +20,11 @@ bool LaunchOn(Machine& machine, uint32_t rank, const config::Config& config, uin
   shape.threads = threads;
   shape.sms = static_cast<uint32_t>(config.workload.sms_count);
   shape.threads_per_block = ThreadsPerBlock(config, threads);
-  const GpuGrid grid{threads, shape.threads_per_block, NameOf(config.transport.publication),
-                     NameOf(config.transport.ordering)};
-  return VisitPair(grid.publication, grid.ordering, [&]<class Publication, class Ordering>() {
+  const bool proxied = config.transport.path == config::TransportPath::kProxy;
+  const GpuGrid grid{threads, shape.threads_per_block,
+                     proxied ? NameOf(config.proxy.handoff) : NameOf(config.transport.publication),
+                     proxied ? ProxyOrdering::kName : NameOf(config.transport.ordering)};
+  const auto launch = [&]<class Publication, class Ordering>() {
     if (!machine.Owns(rank)) return;
     machine.Launch(rank, shape, grid,
                    {[kernel](SimPort& port) mutable {
@@ -31,7 +34,9 @@ bool LaunchOn(Machine& machine, uint32_t rank, const config::Config& config, uin
                       kernel.template operator()<Publication, Ordering>(port, thread);
                     },
                     [kernel](Gpu& gpu, const GpuGrid& where) { return kernel.OnGpu(gpu, where); }});
-  });
+  };
+  return proxied ? VisitHandoff(grid.publication, launch)
+                 : VisitPair(grid.publication, grid.ordering, launch);
 }
 
 }  // namespace ringpost::workloads

@@ -107,9 +107,37 @@ void LiveMachine::Launch(uint32_t rank, const sim::LaunchShape& shape, const Gpu
   }
 }
 
-std::string LiveMachine::Run() {
-  std::string wrong = wrong_.empty() ? RunLaunches() : wrong_;
+void LiveMachine::Serve(uint32_t, uint32_t threads, Servers servers) {
+  for (uint32_t i = 0; i < threads; ++i) {
+    servers_.push_back([live = servers.live, i](HostPort& port) { live(port, i); });
+  }
+}
+
+// Beside them, from before the first to behind the last, the threads that serve.
+std::string LiveMachine::RunKernels() {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> serving;
+  std::string wrong;
+  try {
+    for (const auto& serve : servers_) {
+      serving.emplace_back([&serve, &stop] {
+        HostWarp warp(/*lanes=*/1);
+        HostPort port(warp, /*lane=*/0, &stop);
+        serve(port);
+      });
+    }
+  } catch (const std::exception& error) {
+    wrong = std::string("the system has no more threads: ") + error.what();
+  }
+  if (wrong.empty()) wrong = RunLaunches();
   if (wrong.empty()) wrong = RunThreads();
+  stop = true;
+  for (std::thread& thread : serving) thread.join();
+  return wrong;
+}
+
+std::string LiveMachine::Run() {
+  const std::string wrong = wrong_.empty() ? RunKernels() : wrong_;
   if (!wrong.empty()) {
     Abort(wrong);
     return wrong;

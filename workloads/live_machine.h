@@ -44,6 +44,7 @@ class LiveMachine final : public Machine {
   uint64_t TimeoutPs() const override { return 30'000'000'000'000; }
   void Launch(uint32_t rank, const sim::LaunchShape& shape, const GpuGrid& grid,
               Kernels kernels) override;
+  void Serve(uint32_t rank, uint32_t threads, Servers servers) override;
   std::string Run() override;
   void Poke(uint64_t address, const void* bytes, uint64_t size) override;
   void Peek(uint64_t address, void* bytes, uint64_t size) override;
@@ -54,6 +55,7 @@ class LiveMachine final : public Machine {
   std::string Introduce();
   std::string Open(const config::Config& config, const sim::Platform& platform, uint32_t rank,
                    const GpuMaker& make_gpu);
+  std::string RunKernels();
   std::string RunThreads();
   std::string RunLaunches();
   void Move(uint64_t to, uint64_t from, uint64_t bytes);
@@ -62,6 +64,7 @@ class LiveMachine final : public Machine {
   uint32_t rank_ = 0;                                // with a bootstrap: the only one here
   std::vector<std::unique_ptr<Gpu>> gpus_;           // by rank, before the NICs; none: host threads
   std::vector<std::unique_ptr<RealTimeNic>> nics_;   // by rank; null: of another process
+  std::vector<std::function<void(HostPort& port)>> servers_;
   std::vector<std::function<void(HostPort& port)>> bodies_;
   std::vector<std::unique_ptr<GpuLaunch>> launches_;
   std::string wrong_;  // of Poke or Peek

@@ -44,6 +44,13 @@ struct Kernels {
   std::function<std::unique_ptr<GpuLaunch>(Gpu& gpu, const GpuGrid& grid)> gpu;
 };
 
+// A thread of the host that serves the kernels of its rank until its port's Relax says that they
+// have ended. `index`: which of those that do the same.
+struct Servers {
+  std::function<void(SimHostPort& port, uint32_t index)> simulated;
+  std::function<void(HostPort& port, uint32_t index)> live;
+};
+
 class Machine {
  public:
   virtual ~Machine() = default;
@@ -67,6 +74,8 @@ class Machine {
   // The kernel runs on this rank's threads, which begin with Run().
   virtual void Launch(uint32_t rank, const sim::LaunchShape& shape, const GpuGrid& grid,
                       Kernels kernels) = 0;
+  // So many threads of the rank's host serve beside the kernels of each Run(). The rank is here.
+  virtual void Serve(uint32_t rank, uint32_t threads, Servers servers) = 0;
   // Until all kernels of all ranks have ended. Empty, or what went wrong in one line.
   virtual std::string Run() = 0;
 

@@ -12,6 +12,7 @@
 #include "workloads/gpu.h"
 #include "workloads/kinds.h"
 #include "workloads/live_machine.h"
+#include "workloads/proxy_machine.h"
 #include "workloads/sim_machine.h"
 
 namespace ringpost::workloads {
@@ -70,7 +71,8 @@ void WriteLookupsOf(Fabric& fabric, const std::string& path, Outcome& outcome) {
   if (!out.flush()) outcome.Fail(path + ": the look-ups could not be written");
 }
 
-void RunKind(Machine& machine, const config::Config& config, RunResult& result, Outcome& outcome) {
+void RunDirect(Machine& machine, const config::Config& config, RunResult& result,
+               Outcome& outcome) {
   switch (config.workload.kind) {
     case config::WorkloadKind::kPutLatency:
       RunPutLatency(machine, config, result, outcome);
@@ -91,6 +93,26 @@ void RunKind(Machine& machine, const config::Config& config, RunResult& result, 
     case config::WorkloadKind::kMoeDispatch:
       outcome.Fail("this kind runs on a simulated machine");
       return;
+  }
+}
+
+// By the path that the configuration names.
+void RunKind(Machine& machine, const config::Config& config, RunResult& result, Outcome& outcome) {
+  if (config.transport.path == config::TransportPath::kDirect) {
+    return RunDirect(machine, config, result, outcome);
+  }
+  ProxyMachine proxied(machine, config, outcome);
+  if (!outcome.ok) return;
+  RunDirect(proxied, config, result, outcome);
+  for (uint32_t rank = 0; rank < machine.Ranks(); ++rank) {
+    if (!machine.Owns(rank)) continue;
+    uint64_t operations = 0, doorbells = 0;
+    for (uint32_t worker = 0; worker < proxied.Proxy(rank).Workers(); ++worker) {
+      operations += proxied.Proxy(rank).ShareOf(worker).operations;
+      doorbells += proxied.Proxy(rank).ShareOf(worker).doorbells;
+    }
+    result.counters.emplace_back(fmt::format("proxy{}.operations", rank), operations);
+    result.counters.emplace_back(fmt::format("proxy{}.doorbells", rank), doorbells);
   }
 }
 

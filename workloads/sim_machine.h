@@ -30,6 +30,11 @@ class SimMachine final : public Machine {
               Kernels kernels) override {
     fabric_.Launch(rank, shape, std::move(kernels.simulated));
   }
+  void Serve(uint32_t rank, uint32_t threads, Servers servers) override {
+    fabric_.ServeOnHost(rank, threads, [serve = std::move(servers.simulated)](SimHostPort& port) {
+      serve(port, port.ThreadIndex());
+    });
+  }
   std::string Run() override { return fabric_.Run().error; }
   void Poke(uint64_t address, const void* bytes, uint64_t size) override {
     fabric_.Poke(address, bytes, size);

@@ -92,6 +92,7 @@ Fabric::Fabric(const sim::Platform& platform, const FabricOptions& options)
     : options_(options),
       costs_(sim::MakeCostTable(platform, options.sm_clock_mhz)),
       host_costs_(sim::MakeHostCostTable(platform, costs_)),
+      server_costs_(sim::MakeWorkerCostTable(platform, host_costs_, options.host_clock)),
       faults_(options.seed) {
   memory_ = std::make_unique<sim::Memory>(engine_, MemoryOptionsOf(options));
   memory_->Reports().Enable(options.checker);
@@ -202,8 +203,29 @@ void Fabric::StartHosts() {
   }
 }
 
+void Fabric::ServeOnHost(uint32_t node, uint32_t cores, HostKernel body) {
+  auto made = std::make_unique<sim::Gpu>(engine_, *memory_, server_costs_,
+                                         static_cast<uint16_t>(node), sim::AgentKind::kHostThread);
+  servers_.push_back({std::move(made), cores, std::move(body)});
+}
+
+// A server looks at many words in one turn.
+void Fabric::StartServers() {
+  constexpr uint32_t kMostWords = 256;
+  for (Server& server : servers_) {
+    sim::NicNode& nic = *nodes_[server.cores->Node()];
+    server.cores->Launch({.threads = server.count}, engine_.Now(), options_.stack_bytes,
+                         [&body = server.body, &nic](sim::GpuThread& thread) {
+                           thread.WatchUpTo(kMostWords);
+                           SimHostPort port(thread, nic);
+                           body(port);
+                         });
+  }
+}
+
 FabricRun Fabric::Run() {
   FabricRun run = RunKernels();
+  for (const Server& server : servers_) server.cores->Cancel();
   for (const auto& host : hosts_) host->Cancel();
   engine_.Run();
   for (const auto& held : held_) {
@@ -216,6 +238,7 @@ FabricRun Fabric::Run() {
 FabricRun Fabric::RunKernels() {
   if (!launch_error_.empty()) return {false, launch_error_, engine_.Now()};
   StartHosts();
+  StartServers();
   engine_.Run();
   const auto finished = [this] {
     bool all = true;

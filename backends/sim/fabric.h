@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/sim/sim_host_port.h"
 #include "backends/sim/sim_port.h"
 #include "sim/cache/lookup_file.h"
 #include "sim/cost/platform.h"
@@ -37,6 +38,7 @@ struct FabricOptions {
   sim::RnicConfig nic = {};          // behaviour and limits; slot and MTU do not count
   uint64_t stack_bytes = 64 * 1024;  // of each thread: room for a test's own code
   uint64_t stack_memory_bytes = 4ull << 30;
+  sim::HostClock host_clock = sim::HostClock::kWarm;  // of the cores that serve
   bool trace = false;
   bool lookups = false;  // keep those of context caches
   std::vector<sim::FaultRule> faults = {};
@@ -58,6 +60,7 @@ struct QpPair {
 class Fabric {
  public:
   using Kernel = std::function<void(SimPort&)>;
+  using HostKernel = std::function<void(SimHostPort&)>;
 
   // `platform` is a file of configs/platforms without .yaml, or the path of one. What is wrong in
   // it is thrown as a std::runtime_error of one line.
@@ -81,6 +84,9 @@ class Fabric {
   void InjectError(const QpView& qp, uint32_t node, uint64_t wqe,
                    abi::Syndrome syndrome = abi::Syndrome::kLocalQpOperation);
 
+  // From the next Run on, so many cores of the node's host each run `body` beside the kernels. It
+  // ends when Relax says so, after all kernels have ended, and begins anew with each Run.
+  void ServeOnHost(uint32_t node, uint32_t cores, HostKernel body);
   // Starts a kernel on the node's GPU at the present time; it runs during Run.
   void Launch(uint32_t node, const sim::LaunchShape& shape, Kernel kernel);
   // The same on cores of its host, a thread on each.
@@ -110,8 +116,14 @@ class Fabric {
 
  private:
   class SimNic;
+  struct Server {
+    std::unique_ptr<sim::Gpu> cores;
+    uint32_t count = 0;
+    HostKernel body;
+  };
   void StartHosts();
   void LaunchOn(sim::Gpu& processor, const sim::LaunchShape& shape, Kernel kernel);
+  void StartServers();
   FabricRun RunKernels();
   // Of GPUs and cores, for what concerns all kernels.
   template <class F>
@@ -124,7 +136,7 @@ class Fabric {
   void AddNode(const sim::Platform& platform, uint32_t node);
 
   FabricOptions options_;
-  sim::CostTable costs_, host_costs_;
+  sim::CostTable costs_, host_costs_, server_costs_;
   sim::Engine engine_;
   std::unique_ptr<sim::Memory> memory_;
   sim::Faults faults_;
@@ -138,6 +150,7 @@ class Fabric {
   std::vector<std::unique_ptr<sim::Gpu>> cores_;  // of each node's host, for kernels
   std::vector<std::unique_ptr<sim::Gpu>> hosts_;  // those that ring for GPUs
   std::vector<std::vector<uint64_t>> rung_;       // by node and QP: what its host thread rang for
+  std::vector<Server> servers_;
   std::vector<std::unique_ptr<SimNic>> nics_;
   std::string launch_error_;
 };

@@ -83,7 +83,7 @@ void Fabric::SimNic::Place(const QpSpec& spec, QpViews& views) {
 }
 
 Result<QpAddress> Fabric::SimNic::CreateQp(const QpSpec& spec) {
-  std::string refusal = RefusalOf(spec, {.blueflame = false, .record_free = true});
+  std::string refusal = RefusalOf(spec, {.blueflame = true, .record_free = true});
   if (!refusal.empty()) return Error{refusal};
   sim::Rnic& function = node_.Function();
   Qp qp;

@@ -30,8 +30,7 @@ class BasicSimPort : private SimWords, private SimSteps, public SimGroup {
   BasicSimPort(sim::GpuThread& thread, sim::NicNode& nic, sim::Trace* trace = nullptr)
       : SimWords(thread), SimSteps(thread, trace), SimGroup(thread), nic_(nic) {}
 
-  using SimWords::CopyPayload;
-  using SimWords::StorePair;
+  using SimWords::CopyPayload, SimWords::StorePair;
   uint32_t ThreadIndex() const { return thread_.Index(); }
   uint64_t Now() const {
     Traced(sim::ThreadAct::kClock, 0, 0, thread_.Local());

@@ -25,6 +25,8 @@ WORKLOADS = [
     ("round_trip", ["round_trip_p50", "round_trip_p99"]),
     ("message_rate", ["message_rate"]),
     ("goodput", ["goodput"]),
+    ("proxy_latency", ["issue_latency", "put_completion_latency", "put_completion_latency_p99"]),
+    ("proxy_rate", ["message_rate"]),
 ]
 MESSAGES = [0, 1, 4, 16]  # of each block of a caller
 CALLER = "{:<22}{:>10}{:>11}" + "{:>21}" * len(MESSAGES)

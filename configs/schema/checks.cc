@@ -8,6 +8,7 @@
 
 #include "configs/schema/connection_checks.h"
 #include "configs/schema/moe_checks.h"
+#include "configs/schema/proxy_checks.h"
 #include "configs/schema/quantity.h"
 #include "configs/schema/schema.h"
 #include "transport/publication/pairs.h"
@@ -372,8 +373,11 @@ std::optional<Conflict> FindConflict(const Config& config) {
   if (Found found = CheckLatency(config)) return found;
   if (Found found = ConnectionConflict(config)) return found;
   if (Found found = MoeConflict(config)) return found;
-  if (Found found = CheckOrdering(config.transport, config.workload)) return found;
-  if (Found found = CheckPublication(config.transport, config.workload)) return found;
+  if (Found found = ProxyConflict(config)) return found;
+  if (config.transport.path == TransportPath::kDirect) {
+    if (Found found = CheckOrdering(config.transport, config.workload)) return found;
+    if (Found found = CheckPublication(config.transport, config.workload)) return found;
+  }
   if (Found found = CheckThreads(config)) return found;
   if (Found found = CheckDoorbell(config)) return found;
   if (Found found = CheckInline(config.transport, config.workload)) return found;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "configs/schema/moe_config.h"
+#include "configs/schema/proxy_config.h"
 #include "configs/schema/words.h"
 #include "sim/engine/time.h"
 #include "transport/qp_view.h"
@@ -20,6 +21,7 @@ namespace ringpost::config {
 
 // Counts of threads, QPs and operations are per rank.
 struct TransportConfig {
+  TransportPath path = TransportPath::kDirect;
   TransportKind kind = TransportKind::kRc;
   uint64_t qps_per_peer = 0;
   uint64_t sq_depth_wqebbs = 0;
@@ -137,8 +139,10 @@ struct Config {
   uint64_t seed = 0;
   uint64_t ranks = 0;
   TransportConfig transport;
+  ProxyConfig proxy;
   WorkloadConfig workload;
   GpuConfig gpu;
+  HostConfig host;
   NicConfig nic;
   VisibilityConfig visibility;
   FaultsConfig faults;

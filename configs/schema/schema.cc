@@ -1,6 +1,7 @@
 #include "configs/schema/schema.h"
 
 #include "configs/schema/key_rows.h"
+#include "configs/schema/proxy_keys.h"
 #include "configs/schema/workload_keys.h"
 
 namespace ringpost::config {
@@ -21,10 +22,9 @@ KeyInfo SmClock() {
 }
 
 KeyInfo Place(std::string path, double minimum, std::string meaning) {
-  KeyInfo place =
-      Number(std::move(path), Type::kCount, "any", {minimum, kMany}, std::move(meaning));
-  place.words = {"any"};
-  return place;
+  KeyInfo at = Number(std::move(path), Type::kCount, "any", {minimum, kMany}, std::move(meaning));
+  at.words = {"any"};
+  return at;
 }
 
 void AddRun(Rows& rows) {
@@ -238,6 +238,7 @@ Rows MakeKeys() {
   Rows rows;
   AddRun(rows);
   AddTransport(rows);
+  for (Key<Config>& row : ProxyKeys()) rows.push_back(std::move(row));
   AddWorkload(rows);
   AddMachine(rows);
   AddLive(rows);

@@ -41,9 +41,9 @@ struct Value {
 struct KeyInfo {
   std::string path;  // "transport.ordering"; "at.qp" within a fault rule
   Type type;
-  std::string fallback;                   // default, as one would write it
-  std::vector<std::string> words;         // of kWord; other types take these beside their numbers
-  std::vector<std::string> absent_words;  // of the design, but not built into this version
+  std::string fallback;                        // default, as one would write it
+  std::vector<std::string> words = {};         // of kWord; others take these beside their numbers
+  std::vector<std::string> absent_words = {};  // of the design, but not built into this version
   double minimum = 0;
   double maximum = 0;
   bool power_of_two = false;

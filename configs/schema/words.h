@@ -42,6 +42,13 @@ constexpr std::string_view NameOf(Ordering ordering) {
   return kNames[static_cast<size_t>(ordering)];
 }
 
+enum class TransportPath : uint8_t { kDirect, kProxy };
+enum class ProxyHandoff : uint8_t { kBaseline, kTuned };
+constexpr std::string_view NameOf(ProxyHandoff handoff) {
+  return handoff == ProxyHandoff::kTuned ? "tuned" : "baseline";
+}
+enum class ClockState : uint8_t { kCold, kWarm };
+
 enum class WorkloadKind : uint8_t {
   kPutLatency,
   kRoundTrip,

@@ -118,4 +118,13 @@ CostTable MakeHostCostTable(const Platform& p, const CostTable& table) {
   return host;
 }
 
+CostTable MakeWorkerCostTable(const Platform& p, const CostTable& host, HostClock clock) {
+  const Parameter& rate = clock == HostClock::kCold ? p.host_clock_cold : p.host_clock_warm;
+  CostTable worker = host;
+  worker.gpu.wqe_build = TimeOf(p.host_request, rate.value);
+  worker.gpu.doorbell_store = TimeOf(p.host_post, rate.value);
+  worker.gpu.load_host = host.gpu.load_local;
+  return worker;
+}
+
 }  // namespace ringpost::sim

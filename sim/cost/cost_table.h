@@ -78,4 +78,10 @@ CostTable MakeCostTable(const Platform& platform, double sm_clock_mhz);
 // from a core to the doorbell register.
 CostTable MakeHostCostTable(const Platform& platform, const CostTable& table);
 
+enum class HostClock : uint8_t { kCold, kWarm };
+
+// Of `host`, where the threads are workers of a proxy: what they do in cycles is at that clock, and
+// words that they poll lie in the core's own cache until another side writes them.
+CostTable MakeWorkerCostTable(const Platform& platform, const CostTable& host, HostClock clock);
+
 }  // namespace ringpost::sim

@@ -57,6 +57,12 @@ std::vector<ParameterInfo> MakeHostParameters() {
       {"host.load_gpu", &P::host_load_gpu, Unit::kTime, "load of GPU memory, round trip"},
       {"host.atomic", &P::host_atomic, Unit::kTime, "atomic on a line that others use"},
       {"host.fence", &P::host_fence, Unit::kTime, "full barrier"},
+      {"host.clock_cold", &P::host_clock_cold, Unit::kMegahertz, "clock of a core that was idle"},
+      {"host.clock_warm", &P::host_clock_warm, Unit::kMegahertz,
+       "clock of a core that is kept busy"},
+      {"host.request", &P::host_request, Unit::kTime,
+       "one operation by a proxy's worker: its descriptor and its WQE"},
+      {"host.post", &P::host_post, Unit::kTime, "one ring by a proxy's worker"},
       {"host.doorbell_delivery", &P::host_doorbell_delivery, Unit::kTime,
        "UAR store of a core until the NIC"},
   };

@@ -69,14 +69,18 @@ struct Platform {
 
   // A core of the host: the same operations by a thread that posts there. Its releases cost
   // nothing, as on x86-64 stores keep their order; a ring has in it what flushes the register.
-  Parameter host_wqe_build;          // one WQE, its stores included
-  Parameter host_ring;               // one ring: the call around it, record, barriers, register
-  Parameter host_payload;            // 16 bytes read or written
-  Parameter host_load, host_store;   // a word that is in the core's own cache
-  Parameter host_load_shared;        // a line that the NIC or another core wrote last
-  Parameter host_load_gpu;           // load of GPU memory over the bus (round trip)
-  Parameter host_atomic;             // locked operation on such a line
-  Parameter host_fence;              // full barrier
+  Parameter host_wqe_build;         // one WQE, its stores included
+  Parameter host_ring;              // one ring: the call around it, record, barriers, register
+  Parameter host_payload;           // 16 bytes read or written
+  Parameter host_load, host_store;  // a word that is in the core's own cache
+  Parameter host_load_shared;       // a line that the NIC or another core wrote last
+  Parameter host_load_gpu;          // load of GPU memory over the bus (round trip)
+  Parameter host_atomic;            // locked operation on such a line
+  Parameter host_fence;             // full barrier
+  // A worker of a proxy there, whose part in cycles is of the core's clock.
+  Parameter host_clock_cold, host_clock_warm;
+  Parameter host_request;            // one operation: its descriptor's line, and its WQE
+  Parameter host_post;               // one ring for a chain of them
   Parameter host_doorbell_delivery;  // UAR store to NIC
 
   // Paths between GPU, host and NIC.

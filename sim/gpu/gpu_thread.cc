@@ -76,9 +76,9 @@ GpuThread::GpuThread(Gpu& gpu, Warp& warp, CtaGroup& block, AgentId agent, uint3
       block_(block),
       agent_(agent),
       index_(index),
-      place_(place) {
+      place_(place),
+      looks_({nullptr, this, agent, nullptr}) {
   node_ = gpu.Clock().Register(&GpuThread::Wake, this);
-  for (Watch& watch : watches_) watch = {nullptr, this, agent, nullptr};
 }
 
 void GpuThread::Launch(Time start, StackSlab& slab) {
@@ -117,9 +117,10 @@ void GpuThread::Sync() {
 
 void GpuThread::NoteLoad(uint64_t address) {
   if (turn_loads_ == 0) turn_sample_ = gpu_.Clock().Now();
-  if (turn_loads_ < kMaxWatches) {
-    turn_places_[turn_loads_] = gpu_.Ram().PlaceOf(address);
-    turn_versions_[turn_loads_] = turn_places_[turn_loads_].line->version;
+  if (turn_loads_ < looks_.Most()) {
+    LinePlace& place = looks_.Place(turn_loads_);
+    place = gpu_.Ram().PlaceOf(address);
+    looks_.Version(turn_loads_) = place.line->version;
   }
   ++turn_loads_;
 }
@@ -163,11 +164,11 @@ bool GpuThread::Relax(Time deadline, Duration spin) {
     EndTurn();
     return false;
   }
-  bool can_park = turn_pure_ && turn_loads_ > 0 && turn_loads_ <= kMaxWatches;
+  bool can_park = turn_pure_ && turn_loads_ > 0 && turn_loads_ <= looks_.Most();
   Time change = Time::Never();
   for (uint32_t i = 0; can_park && i < turn_loads_; ++i) {
-    const LinePlace& place = turn_places_[i];
-    can_park = place.line->version == turn_versions_[i];
+    const LinePlace& place = looks_.Place(i);
+    can_park = place.line->version == looks_.Version(i);
     const auto wakes = [&](const Message& message) { return MayEnd(place.line, message); };
     change = Earlier(change, memory.NextChange(agent_, place, turn_sample_, wakes));
   }
@@ -179,7 +180,8 @@ bool GpuThread::Relax(Time deadline, Duration spin) {
   }
   turn_period_ = local_ - turn_start_;
   RINGPOST_CHECK(turn_period_.ps > 0, "a waiting loop must cost time");
-  for (uint32_t i = 0; i < turn_loads_; ++i) memory.AddWatch(watches_[i], *turn_places_[i].line);
+  for (uint32_t i = 0; i < turn_loads_; ++i)
+    memory.AddWatch(looks_.WatchOf(i), *looks_.Place(i).line);
   const Time parked_at = local_;
   parked_ = true;
   Time wake = change == Time::Never() ? Time::Never() : Aligned(change);
@@ -187,7 +189,7 @@ bool GpuThread::Relax(Time deadline, Duration spin) {
   if (wake != Time::Never()) ScheduleWake(Later(wake, gpu_.Clock().Now()));
   Yield();
   parked_ = false;
-  for (uint32_t i = 0; i < turn_loads_; ++i) memory.RemoveWatch(watches_[i]);
+  for (uint32_t i = 0; i < turn_loads_; ++i) memory.RemoveWatch(looks_.WatchOf(i));
   local_ = Later(local_, gpu_.Clock().Now());
   gpu_.CountParkedPolls(static_cast<uint64_t>((local_ - parked_at).ps / turn_period_.ps));
   EndTurn();

@@ -15,6 +15,7 @@
 #include "sim/cost/cost_table.h"
 #include "sim/engine/engine.h"
 #include "sim/engine/fibre.h"
+#include "sim/gpu/looks.h"
 #include "sim/memory/memory.h"
 
 namespace ringpost::sim {
@@ -118,6 +119,9 @@ class alignas(64) GpuThread {
   bool& WeakStoresOutstanding() { return weak_stores_outstanding_; }
   bool& L1Cold() { return l1_cold_; }
 
+  // Its waiting loops may look at so many words and still park. Before it waits.
+  void WatchUpTo(uint32_t words) { looks_.GrowTo(words); }
+
   // For the machine.
   void Launch(Time start, StackSlab& slab);
   void Resume();
@@ -131,7 +135,6 @@ class alignas(64) GpuThread {
   uint32_t Stack() const { return fibre_.Stack(); }
 
  private:
-  static constexpr size_t kMaxWatches = 4;
   static void Wake(void* self);
   Time Aligned(Time time) const;
   void ScheduleWake(Time time);
@@ -161,9 +164,7 @@ class alignas(64) GpuThread {
   Duration turn_period_;
   const Line* expect_line_ = nullptr;
   Expectation expected_;
-  std::array<LinePlace, kMaxWatches> turn_places_{};
-  std::array<uint32_t, kMaxWatches> turn_versions_{};
-  std::array<Watch, kMaxWatches> watches_;
+  Looks looks_;  // in this turn
 };
 
 // Inline, as each frame between a thread and its switch is one more cold line when it goes on.

@@ -2,7 +2,8 @@
 //
 // A fixture is two connected nodes. It has: a Port and EveryPairOfIt(), compiled once; nic(node);
 // Launch(node, shape, kernel) and Run(), which says what went wrong; Write and Read of memory from
-// outside; and faults, where the backend can make them.
+// outside; and faults, where the backend can make them. For proxies (proxy_backend.h) also
+// Serve(node, threads, body): threads of the node's host, beside the kernels of each Run().
 #pragma once
 
 #include <cstdint>

@@ -10,6 +10,7 @@
 #include "tests/gpu/needs_gpu.h"
 #else
 #include "tests/conformance/live_backend.h"
+#include "tests/conformance/proxy_backend.h"
 #endif
 #if RINGPOST_CONFORMANCE_SIM
 #include "tests/conformance/mlx5_backend.h"
@@ -45,15 +46,17 @@ inline boost::test_tools::assertion_result HasDevice(boost::unit_test::test_unit
   return gpu ? HasConnectXIfNeeded(id) : gpu;
 }
 #elif RINGPOST_CONFORMANCE_SIM
-using Backends = std::tuple<SimBackend, LiveBackend, Mlx5DevxBackend, Mlx5VerbsBackend>;
+using Backends = std::tuple<SimBackend, LiveBackend, Mlx5DevxBackend, Mlx5VerbsBackend,
+                            ProxyBackendOf<SimBackend>, ProxyBackendOf<LiveBackend>,
+                            ProxyBackendOf<Mlx5DevxBackend>, ProxyBackendOf<Mlx5VerbsBackend> >;
 // Those that can delay an answer.
-using DelayingBackends = std::tuple<SimBackend>;
+using DelayingBackends = std::tuple<SimBackend, ProxyBackendOf<SimBackend> >;
 inline boost::test_tools::assertion_result HasDevice(boost::unit_test::test_unit_id id) {
   return HasConnectXIfNeeded(id);
 }
 #else
 // Under ThreadSanitizer: virtual time has one thread, and nothing to show it.
-using Backends = std::tuple<LiveBackend>;
+using Backends = std::tuple<LiveBackend, ProxyBackendOf<LiveBackend> >;
 inline boost::test_tools::assertion_result HasDevice(boost::unit_test::test_unit_id) {
   return true;
 }

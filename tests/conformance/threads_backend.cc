@@ -41,7 +41,28 @@ void ThreadsBackend::Launch(uint32_t, const Shape& shape,
   }
 }
 
+void ThreadsBackend::Serve(uint32_t, uint32_t threads,
+                           std::function<void(P&, uint32_t thread)> body) {
+  for (uint32_t thread = 0; thread < threads; ++thread) {
+    HostWarp* warp = warps_.emplace_back(std::make_unique<HostWarp>(1)).get();
+    servers_.push_back([this, body, thread, warp] {
+      HostPort port(*warp, 0, &stop_servers_);
+      body(port, thread);
+    });
+  }
+}
+
 std::string ThreadsBackend::Run() {
+  stop_servers_ = false;
+  std::vector<std::thread> servers;
+  for (const auto& server : servers_) servers.emplace_back(server);
+  const std::string wrong = RunBodies();
+  stop_servers_ = true;
+  for (std::thread& server : servers) server.join();
+  return wrong;
+}
+
+std::string ThreadsBackend::RunBodies() {
   std::mutex mutex;
   std::condition_variable changed;
   size_t running = bodies_.size();

@@ -73,6 +73,18 @@ BOOST_AUTO_TEST_CASE(EachFileRunsAsOnTheSimulator) {
   }
 }
 
+// Kernels enqueue, and real workers post.
+BOOST_AUTO_TEST_CASE(ProxiesServeKernelsAsOnTheSimulator) {
+  for (const char* handoff : {"proxy.handoff=tuned", "proxy.handoff=baseline"}) {
+    const std::string either = std::string(handoff) + " live.pace=off ";
+    CheckAsOnSim("proxy_latency", either);
+    CheckAsOnSim("proxy_latency", either + "workload.kind=round_trip workload.inline=never");
+    CheckAsOnSim("proxy_rate", either);
+    CheckAsOnSim("proxy_rate", either + "workload.payload=4 KiB workload.operations=6400");
+  }
+  CheckAsOnSim("proxy_rate", "proxy.handoff=baseline workload.threads_per_qp=8 live.pace=off");
+}
+
 BOOST_AUTO_TEST_CASE(QueuesAndPayloadInGpuMemoryAreReached) {
   const std::string there =
       "transport.placement=gpu workload.placement=gpu workload.operations=2000 "
