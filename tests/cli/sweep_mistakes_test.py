@@ -49,6 +49,12 @@ class Mistakes(SweepCase):
             "gpu_fence", "1"))
         self.refused(r"sweep\.yaml:5:9", "seed", "whole number", text=SWEEP.replace("3,", "three,"))
 
+    def test_a_list_for_two_keys_has_a_value_for_each(self):
+        text = ("experiment: EXPERIMENT\naxes:\n"
+                "  transport.batch, workload.threads: [1, [2, 2, 2]]\n")
+        self.refused(r"sweep\.yaml:3:42", r"transport\.batch, workload\.threads", "one for each",
+                     text=text)
+
     def test_settings_that_conflict_at_one_point_are_refused_before_any_runs(self):
         text = "experiment: EXPERIMENT\naxes:\n  workload.threads: [1, 2]\n"
         self.refused(r"sweep\.yaml:3:25", r"workload\.threads", "or message_rate", text=text)

@@ -60,6 +60,13 @@ class Table(SweepCase):
         self.assertEqual([(row["transport.qps_per_peer"], row["workload.threads"])
                           for row in self.rows("out")], [("1", "1"), ("2", "2"), ("4", "4")])
 
+    def test_two_keys_of_one_axis_may_have_a_value_each(self):
+        text = ("experiment: EXPERIMENT\nset: {workload.kind: message_rate}\n"
+                "axes:\n  transport.qps_per_peer, workload.threads: [1, [4, 2], [4, 4]]\n")
+        self.sweep("out", text=text)
+        self.assertEqual([(row["transport.qps_per_peer"], row["workload.threads"])
+                          for row in self.rows("out")], [("1", "1"), ("4", "2"), ("4", "4")])
+
     def test_a_list_of_points_may_set_other_keys_and_have_other_metrics(self):
         text = ("experiment: EXPERIMENT\npoints:\n- {workload.kind: message_rate}\n"
                 "- {workload.payload: 64 B}\n")

@@ -130,13 +130,19 @@ class PlanReader {
     std::vector<std::vector<Assignment>> values;
     std::set<std::string> seen;
     for (const YAML::Node& value : ListOf(item)) {
-      std::vector<Assignment> settings;
-      for (const std::string& key : keys) {
-        settings.push_back(ReadValue(key, item.key_node, value));
-      }
-      if (!seen.insert(settings[0].value).second) {
+      const bool each = keys.size() > 1 && value.IsSequence();  // each key has its own
+      if (each && value.size() != keys.size()) {
         Fail(value, item.key,
-             {fmt::format("{} stands here twice", settings[0].value), "remove one of the two"});
+             {fmt::format("{} values for {} keys", value.size(), keys.size()),
+              "give one for all keys, or one for each in brackets"});
+      }
+      std::vector<Assignment> settings;
+      for (size_t i = 0; i < keys.size(); ++i) {
+        settings.push_back(ReadValue(keys[i], item.key_node, each ? value[i] : value));
+      }
+      const std::string text = TextOf(value, item.key);
+      if (!seen.insert(text).second) {
+        Fail(value, item.key, {fmt::format("{} stands here twice", text), "remove one of the two"});
       }
       values.push_back(std::move(settings));
     }

@@ -2,10 +2,9 @@
 //
 //   experiment: rate_batched              # a file of configs/experiments, or the path of one
 //   set: {workload.operations: 2000}      # for all points
-//   axes:                                 # a point for each combination; the last axis is
-//   innermost
+//   axes:                                 # a point for each combination, the last axis innermost
 //     transport.ordering: [gpu_fence, system_fence]
-//     transport.qps_per_peer, workload.threads: [1, 2, 4]    # both keys take each value
+//     transport.qps_per_peer, workload.threads: [1, 2, [4, 8]]    # one for both, or each its own
 //   seeds: [1, 2, 3]                      # innermost of all; default: the experiment's own
 //   plot: {x: workload.threads, metrics: [message_rate]}     # default: see plots.h
 //
