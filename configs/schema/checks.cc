@@ -195,14 +195,14 @@ Found CheckLimits(const Config& config) {
                     {fmt::format("{} is more than {}, {}", value, limit_key, limit),
                      fmt::format("use at most {}, or raise {}", limit, limit_key)}};
   };
-  const auto [objects, objects_key] = limits.cqs_count < limits.qps_count
-                                          ? std::pair(limits.cqs_count, "nic.limits.cqs_count")
-                                          : std::pair(limits.qps_count, "nic.limits.qps_count");
-  // Of DC, an initiator and a target.
+  const bool fewer_cqs = limits.cqs_count < limits.qps_count;
+  const uint64_t objects = std::min(limits.cqs_count, limits.qps_count);
+  // Of DC an initiator and a target, whoever it leads to.
   const uint64_t each =
-      (transport.kind == TransportKind::kDc ? 2 : 1) * std::max<uint64_t>(1, config.ranks - 1);
+      transport.kind == TransportKind::kDc ? 2 : std::max<uint64_t>(1, config.ranks - 1);
   if (transport.qps_per_peer > objects / each) {
-    return beyond("transport.qps_per_peer", objects_key, transport.qps_per_peer, objects / each);
+    return TooManyQps(transport.qps_per_peer, each, objects,
+                      fewer_cqs ? "nic.limits.cqs_count" : "nic.limits.qps_count");
   }
   if (transport.sq_depth_wqebbs > limits.sq_depth_wqebbs) {
     return beyond("transport.sq_depth_wqebbs", "nic.limits.sq_depth_wqebbs",

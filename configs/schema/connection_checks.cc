@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "configs/schema/schema.h"
+
 namespace ringpost::config {
 
 namespace {
@@ -65,6 +67,19 @@ std::optional<Conflict> ConnectionConflict(const Config& config) {
                      fmt::format("use a multiple of {}", unit)}};
   }
   return std::nullopt;
+}
+
+Conflict TooManyQps(uint64_t asked, uint64_t each, uint64_t limit, const std::string& limit_key) {
+  double most = 0;
+  for (const Key<Config>& key : Keys()) {
+    if (key.info.path == limit_key) most = key.info.maximum;
+  }
+  std::string wrong = std::to_string(asked);
+  if (each > 1) wrong += fmt::format(" take {} at each NIC, which", asked * each);
+  std::string right = fmt::format("use at most {}", limit / each);
+  if (static_cast<double>(asked * each) <= most) right += ", or raise " + limit_key;
+  return {{"transport.qps_per_peer", limit_key},
+          {fmt::format("{} is more than {}, {}", wrong, limit_key, limit), right}};
 }
 
 }  // namespace ringpost::config

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "configs/schema/checks.h"
 #include "configs/schema/config.h"
@@ -13,5 +14,9 @@ namespace ringpost::config {
 inline constexpr uint64_t kWarpLanes = 32;
 
 std::optional<Conflict> ConnectionConflict(const Config& config);
+
+// More queue pairs a peer than a NIC has, which needs `each` for one. To raise the limit is advice
+// only where that may be enough.
+Conflict TooManyQps(uint64_t asked, uint64_t each, uint64_t limit, const std::string& limit_key);
 
 }  // namespace ringpost::config

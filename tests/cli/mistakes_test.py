@@ -68,6 +68,11 @@ class Mistakes(unittest.TestCase):
     def test_unknown_platform(self):
         self.assert_text_refused("seed: 1\nplatform: p_none\n", 2, "platform", "p_ib")
 
+    def test_more_sms_than_the_platform_has(self):
+        self.assert_text_refused("platform: p_h100\ntransport: {qps_per_peer: 266}\nworkload:\n"
+                                 "  kind: message_rate\n  threads: 266\n  sms_count: 133\n", 6,
+                                 "workload.sms_count", "at most 132")
+
     def test_ordering_that_does_not_reach_the_queues(self):
         self.assert_text_refused("transport:\n  placement: host\n  ordering: gpu_fence\n", 3,
                                  "transport.ordering", "system_release")

@@ -175,6 +175,16 @@ BOOST_AUTO_TEST_CASE(ARunThatNeedsMoreThanTheConfiguredNicHasIsRefused) {
   BOOST_TEST(ErrorOf("transport: {qps_per_peer: 960}\nnic: {limits: {qps_count: 1000}}") == "");
   BOOST_TEST(ErrorOf("transport: {qps_per_peer: 9}\nnic: {limits: {cqs_count: 8}}")
                  .ends_with("use at most 8, or raise nic.limits.cqs_count"));
+  BOOST_TEST(
+      ErrorOf("ranks: 3\nworkload: {kind: connection_scaling}\n"
+              "transport: {qps_per_peer: 600}\nnic: {limits: {qps_count: 1000}}")
+          .ends_with("3:27: transport.qps_per_peer: 600 take 1200 at each NIC, which is more "
+                     "than nic.limits.qps_count, 1000; use at most 500, or raise "
+                     "nic.limits.qps_count"));
+  BOOST_TEST(ErrorOf("transport: {qps_per_peer: 65536}").ends_with("; use at most 65280"));
+  BOOST_TEST(
+      ErrorOf("ranks: 9\nworkload: {kind: connection_scaling}\n"
+              "transport: {kind: dc, qps_per_peer: 500}\nnic: {limits: {qps_count: 1000}}") == "");
   BOOST_TEST(ErrorOf("nic: {limits: {sq_depth_wqebbs: 512}}")
                  .ends_with("1:33: nic.limits.sq_depth_wqebbs: 1024 is more than "
                             "nic.limits.sq_depth_wqebbs, 512; use at most 512, or raise "

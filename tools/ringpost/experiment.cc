@@ -8,12 +8,27 @@
 #include <system_error>
 #include <utility>
 
+#include "configs/schema/config_error.h"
 #include "configs/schema/config_hash.h"
 #include "configs/schema/platform_loader.h"
 #include "configs/schema/root.h"
 #include "tools/ringpost/version.h"
 
 namespace ringpost::tools {
+namespace {
+
+// What a configuration asks of a simulated platform that has it not.
+void CheckPlatform(const config::Loaded& loaded, const sim::Platform& platform) {
+  const uint64_t asked = loaded.config.workload.sms_count;
+  const auto sms = static_cast<uint64_t>(platform.sms_count.value);
+  if (loaded.config.backend != config::Backend::kSim || asked <= sms) return;
+  throw config::ConfigError(
+      loaded.PositionOf("workload.sms_count"), "workload.sms_count",
+      {fmt::format("{} SMs, and the GPU of platform {} has {}", asked, loaded.config.platform, sms),
+       fmt::format("use at most {}", sms)});
+}
+
+}  // namespace
 
 Experiment LoadExperiment(const config::Sources& sources) {
   Platforms platforms;
@@ -27,6 +42,7 @@ Experiment LoadExperiment(const config::Sources& sources, Platforms& platforms) 
   auto known = platforms.find(name);
   if (known == platforms.end()) known = platforms.emplace(name, config::LoadPlatform(name)).first;
   experiment.platform = known->second;
+  CheckPlatform(experiment.loaded, experiment.platform);
   experiment.hash = config::ConfigHash(experiment.loaded.effective, experiment.platform);
   return experiment;
 }
