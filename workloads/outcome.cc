@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "transport/abi/cqe.h"
+
 namespace ringpost::workloads {
 namespace {
 
@@ -37,9 +39,13 @@ const char* NameOf(Act act) {
 
 bool Outcome::Expect(const Completion& completion, Act act) {
   if (completion.Ok()) return true;
-  Fail(fmt::format("{} {}: QP {:#x}, WQE {}, syndrome {:#04x}, vendor syndrome {:#04x}",
-                   NameOf(act), NameOf(completion.status), completion.qpn, completion.wqe_index,
-                   completion.syndrome, completion.vendor_syndrome));
+  const std::string what =
+      fmt::format("{} {}: QP {:#x}, WQE {}, syndrome {:#04x}, vendor syndrome {:#04x}", NameOf(act),
+                  NameOf(completion.status), completion.qpn, completion.wqe_index,
+                  completion.syndrome, completion.vendor_syndrome);
+  Fail(what);
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (error == what) flushed = completion.syndrome == static_cast<uint8_t>(abi::Syndrome::kFlushed);
   return false;
 }
 

@@ -16,6 +16,7 @@ enum class Act : uint8_t { kPut, kSignal, kLastPut };
 struct Outcome {
   bool ok = true;
   std::string error;
+  bool flushed = false;  // a WQE behind the one that failed says so
 
   // Any thread may call; the rest is read when no kernel runs.
   void Fail(std::string what) {

@@ -8,6 +8,8 @@
 
 #include "backends/sim/capture.h"
 #include "backends/sim/trace_file.h"
+#include "transport/abi/byte_order.h"
+#include "transport/abi/cqe.h"
 #include "workloads/circumstances.h"
 #include "workloads/gpu.h"
 #include "workloads/kinds.h"
@@ -157,6 +159,20 @@ RunResult RunLive(const config::Config& config, const sim::Platform& platform,
   return result;
 }
 
+// Names the WQEs that failed before the one that was seen was flushed.
+void AddCause(Fabric& fabric, Outcome& outcome) {
+  if (outcome.ok || !outcome.flushed) return;
+  for (uint32_t node = 0; node < fabric.Nodes(); ++node) {
+    const std::optional<abi::Cqe>& cqe = fabric.Node(node).FirstError();
+    if (!cqe) continue;
+    const auto* bytes = reinterpret_cast<const uint8_t*>(&*cqe);
+    outcome.error += fmt::format(
+        "; NIC {} had failed QP {:#x}, WQE {}, syndrome {:#04x}, vendor syndrome {:#04x}", node,
+        abi::Swap32(cqe->sop_drop_qpn) & 0xffffff, abi::Swap16(cqe->wqe_counter),
+        bytes[abi::kErrorSyndromeOffset], bytes[abi::kErrorVendorSyndromeOffset]);
+  }
+}
+
 RunResult RunSimulated(const config::Config& config, const sim::Platform& platform,
                        const RunOptions& options) {
   RunResult result;
@@ -175,6 +191,7 @@ RunResult RunSimulated(const config::Config& config, const sim::Platform& platfo
     SimMachine machine(*fabric);
     RunKind(machine, config, result, outcome);
   }
+  AddCause(*fabric, outcome);
   AddCounters(*fabric, result);
   result.limited_by = LimitingStage(*fabric);
   result.violations = fabric->Violations();

@@ -157,7 +157,14 @@ bool NicNode::WriteCqe(uint32_t qpn, uint64_t address, const void* cqe) {
   lane.last_write = Later(lane.last_write, served + WriteLatency(address));
   if (fabric_.faults.At(FaultWhere::kCqe)) [[unlikely]]
     OverlayCqe(lane, address, cqe);
-  if (fabric_.trace.On()) TraceCqeOf(qpn, static_cast<const uint8_t*>(cqe));
+  const auto* bytes = static_cast<const uint8_t*>(cqe);
+  if (fabric_.trace.On()) TraceCqeOf(qpn, bytes);
+  constexpr auto kError = static_cast<uint8_t>(abi::CqeOpcode::kRequesterError);
+  if (bytes[offsetof(abi::Cqe, op_own)] >> 4 == kError && !first_error_ &&
+      bytes[abi::kErrorSyndromeOffset] != static_cast<uint8_t>(abi::Syndrome::kFlushed))
+      [[unlikely]] {
+    std::memcpy(&first_error_.emplace(), cqe, abi::kCqeBytes);
+  }
   return memory_.WriteFromDevice({lane.agent, address, lane.last_write, {}}, cqe, abi::kCqeBytes);
 }
 

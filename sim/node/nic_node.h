@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "sim/cost/cost_table.h"
@@ -20,6 +21,7 @@
 #include "sim/node/lane.h"
 #include "sim/node/on_chip.h"
 #include "sim/node/shared_engine.h"
+#include "transport/abi/cqe.h"
 
 namespace ringpost::sim {
 
@@ -46,6 +48,8 @@ class NicNode final : private Dma {
   void Doorbell(Time when, Duration way, uint64_t value, const Origin& origin);
   // How long each stage was in service; of the per-QP stage, the busiest QP.
   std::vector<StageUse> Use() const;
+  // Of the first send that failed: software may see only those flushed behind it.
+  const std::optional<abi::Cqe>& FirstError() const { return first_error_; }
 
  private:
   friend class SharedEngine;
@@ -170,21 +174,19 @@ class NicNode final : private Dma {
   const Address address_ = AddressOf(node_);
   Rnic nic_;
   NodeCounters count_;
-  ContextRole requester_contexts_;
-  ContextRole responder_contexts_;
+  std::optional<abi::Cqe> first_error_;
+  ContextRole requester_contexts_, responder_contexts_;
   std::unique_ptr<Translations> translations_;
   std::shared_ptr<HeldContexts> wqes_;  // null: none is dropped before it is sent
   std::vector<std::unique_ptr<Lane>> lanes_;
   ItemPool<DoorbellItem> doorbell_items_;
-  Channel<DoorbellItem> doorbells_;
-  Channel<DoorbellItem> fetches_;
+  Channel<DoorbellItem> doorbells_, fetches_;
   ItemPool<CqeItem> cqe_items_;
   Channel<CqeItem> cqes_again_;
   std::vector<std::unique_ptr<Channel<PacketItem>>> wires_;  // by receiving node
   Station doorbell_, fetch_, transmit_, link_, receive_, cqe_;
-  Station requester_lookup_;      // where a miss of the requester holds up all QPs
-  Lane* first_queued_ = nullptr;  // who takes turns at the transmit stage
-  Lane* last_queued_ = nullptr;
+  Station requester_lookup_;  // where a miss of the requester holds up all QPs
+  Lane *first_queued_ = nullptr, *last_queued_ = nullptr;  // for turns at the transmit stage
   bool transmit_timed_ = false;
   uint32_t transmit_event_ = 0;
   std::unique_ptr<SharedEngine> shared_;  // null: each direction works for itself
