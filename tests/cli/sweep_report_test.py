@@ -109,7 +109,8 @@ class Pictures(ReportCase):
             texts = self.read("out", name)
             hovers = re.findall(r"showHypertext\(evt,'([^']*)'\)", texts)
             self.assertEqual(len(hovers), 8)
-            self.assertEqual([h.split("\\n")[2] for h in hovers], 4 * ["batch 2"] + 4 * ["batch 8"])
+            curves = 4 * ["transport.batch 2"] + 4 * ["transport.batch 8"]
+            self.assertEqual([h.split("\\n")[2] for h in hovers], curves)
             self.assertTrue(all("limited by: " in h and "_hit_rate: " in h for h in hovers))
             self.assertIn("simulated", texts)
             self.assertIn("seeds 1, 2, 3", texts)
@@ -155,12 +156,12 @@ class Pictures(ReportCase):
         self.assertEqual(sorted(set(published)), [("1", "4.7"), ("32", "133")])
         # In the name and in the colour of the curve that they belong to.
         hovers = re.findall(r"\"published: [^\"]*", self.read("out", "plots.gp"))
-        self.assertTrue(all("\\nbatch 16\\n" in hover for hover in hovers), hovers)
-        colours = re.findall(r"(?m)lc rgb '(#\w+)' title '(published, |)batch 16'",
+        self.assertTrue(all("\\ntransport.batch 16\\n" in hover for hover in hovers), hovers)
+        colours = re.findall(r"(?m)lc rgb '(#\w+)' title '(published, |)transport.batch 16'",
                              self.read("out", "plots.gp"))
         self.assertEqual(len({colour for colour, _ in colours}), 1)
         self.assertEqual({name for _, name in colours}, {"", "published, "})
-        self.assertIn("Published at transport.qps_per_peer 1, batch 16: 4.7 M msg/s",
+        self.assertIn("Published at transport.qps_per_peer 1, transport.batch 16: 4.7 M msg/s",
                       self.read("out", "report.html"))
 
     def test_a_curve_is_named_so_that_no_other_key_could_be_meant(self):

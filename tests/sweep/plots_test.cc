@@ -71,8 +71,8 @@ BOOST_AUTO_TEST_CASE(APlotOfManyCurvesShowsTheFirstTheLastAndSomeBetween) {
   BOOST_TEST(plots[0].series.size() == 100u);
   Thin(plots[0]);
   BOOST_TEST(plots[0].series.size() == kMostCurves);
-  BOOST_TEST(plots[0].series.front().name == "batch 1");
-  BOOST_TEST(plots[0].series.back().name == "batch 100");
+  BOOST_TEST(plots[0].series.front().name == "transport.batch 1");
+  BOOST_TEST(plots[0].series.back().name == "transport.batch 100");
   BOOST_TEST(DrawnOf(plots[0]) <= kMostDrawn);
 }
 
@@ -97,7 +97,8 @@ BOOST_AUTO_TEST_CASE(AFitIsALineOfTheTable) {
 }
 
 BOOST_AUTO_TEST_CASE(AKeyIsNamedByTheShortestEndThatNoOtherHas) {
-  BOOST_TEST(ShortName("transport.batch") == "batch");
+  BOOST_TEST(ShortName("transport.sq_depth_wqebbs") == "sq_depth_wqebbs");
+  BOOST_TEST(ShortName("transport.batch") == "transport.batch");  // proxy.batch is another
   BOOST_TEST(ShortName("transport.placement") == "transport.placement");
   BOOST_TEST(ShortName("workload.placement") == "workload.placement");
   BOOST_TEST(ShortName("nic.limits.qps_count") == "qps_count");

@@ -85,7 +85,8 @@ BOOST_AUTO_TEST_CASE(AWarmWorkerIsFasterByNoMoreThanItsClock) {
   const double cold = Rate(""), warm = Rate("host.clock_state=warm");
   BOOST_TEST(warm > 1.1 * cold);
   BOOST_TEST(warm < 4000.0 / 2500.0 * cold);
-  BOOST_TEST(Latency("host.clock_state=warm", "put_completion_latency") <
+  // By less than is between two looks of the thread that waits.
+  BOOST_TEST(Latency("host.clock_state=warm", "put_completion_latency") <=
              Latency("", "put_completion_latency"));
 }
 

@@ -3,8 +3,8 @@
 //
 //   Serve(port, share);
 //
-// One thread runs a worker, and alone touches its share meanwhile; when it ends, another may go on.
-// A turn that finds nothing to do has no effect, so that a thread in virtual time may park.
+// One thread runs a worker, and alone touches its share meanwhile; then another may go on. A turn
+// that finds nothing to do has no effect, so that a thread in virtual time may park.
 #pragma once
 
 #include <cstring>
@@ -86,12 +86,13 @@ class Worker {
     }
   }
 
-  // The lane posts no more; its rings are told.
+  // The lane posts no more; its rings are told. A flushed WQE does not tell which one failed.
   void Fail(uint32_t index, const Completion& why) {
     Lane& lane = share_.lanes[index];
     if (why.status == Status::kErrorCompletion) {
       Ordering::Acquire(port_, lane.qp);
-      if (why.wqe_index > lane.completed) SetCompleted(index, why.wqe_index);
+      const bool flushed = why.syndrome == static_cast<uint8_t>(abi::Syndrome::kFlushed);
+      if (!flushed && why.wqe_index > lane.completed) SetCompleted(index, why.wqe_index);
       Tell(index);
     }
     lane.failed = true;
@@ -116,8 +117,7 @@ class Worker {
     for (uint32_t taken = 0; taken < share_.batch && !ring.failed; ++taken) {
       if (!TakeOne(index)) break;
     }
-    // Release: orders the reads of the slots before the progress; who fills them again relies on
-    // it.
+    // Release: orders the reads of the slots before the progress, for who fills them again.
     if (ring.next == first || ring.failed) return;
     port_.template Store<Order::kRelease, Scope::kSystem>(ring.view.published, ring.next);
   }
