@@ -97,7 +97,6 @@ BOOST_AUTO_TEST_CASE(AFitIsALineOfTheTable) {
 }
 
 BOOST_AUTO_TEST_CASE(AKeyIsNamedByTheShortestEndThatNoOtherHas) {
-  BOOST_TEST(ShortName("transport.sq_depth_wqebbs") == "sq_depth_wqebbs");
   BOOST_TEST(ShortName("transport.batch") == "transport.batch");  // proxy.batch is another
   BOOST_TEST(ShortName("transport.placement") == "transport.placement");
   BOOST_TEST(ShortName("workload.placement") == "workload.placement");
