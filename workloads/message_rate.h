@@ -1,7 +1,7 @@
 // message_rate.h: many threads put without waiting for each other; each thread's rate is taken
 // from its first measured post to the completion of its last one, and the rates are added up.
-// Goodput is of messages so long that those of the warm-up, still queued, would be a good part of
-// that: its interval begins when they have completed.
+// Where the messages of a warm-up, still queued, would be a good part of that (long ones of
+// goodput, and what lies in a proxy's ring) the interval begins when they have completed.
 //
 // Message i of a thread carries Word(thread, i) and goes to slot i of the thread's own part of the
 // target, modulo the number of slots, so that the final memory can be checked word by word.

@@ -89,7 +89,8 @@ std::vector<MessageRateArguments> ArgumentsOf(const config::Config& config, cons
     a.thread = thread;
     a.warm_up = (config.workload.warm_up + layout.threads - 1) / layout.threads;
     a.operations = std::max<uint64_t>(1, config.workload.operations / layout.threads);
-    a.drains = config.workload.kind == config::WorkloadKind::kGoodput && a.warm_up > 0;
+    a.drains = a.warm_up > 0 && (config.workload.kind == config::WorkloadKind::kGoodput ||
+                                 config.transport.path == config::TransportPath::kProxy);
   }
   return arguments;
 }

@@ -90,6 +90,12 @@ BOOST_AUTO_TEST_CASE(AWarmWorkerIsFasterByNoMoreThanItsClock) {
              Latency("", "put_completion_latency"));
 }
 
+BOOST_AUTO_TEST_CASE(WhatTheWarmUpLeavesInARingIsNoneOfTheRate) {
+  const double alone = Rate("workload.warm_up=0");
+  BOOST_TEST(Rate("") > 0.95 * alone);
+  BOOST_TEST(Rate("") < 1.05 * alone);
+}
+
 BOOST_AUTO_TEST_CASE(AChainSavesDoorbellsAndWithThemTime) {
   const RunResult one = RunProxy("proxy_rate"), chained = RunProxy("proxy_rate", "proxy.batch=16");
   BOOST_TEST(MetricOf(chained, "message_rate") > 1.5 * MetricOf(one, "message_rate"));
