@@ -102,12 +102,13 @@ void NicNode::OnDoorbell(DoorbellItem& item) {
     translation = translations_->Find(arrival, wqe.local_key, wqe.local_address, wqe.bytes);
   }
   if (shared_ == nullptr) [[likely]] {
-    const Duration wait = requester_contexts_.Find(arrival, lane.qp->qpn);
     if (costs_.nic.requester_context.blocks_stage) [[unlikely]] {
+      const Time begin = Later(arrival, requester_lookup_.FreeAt());
+      const Duration wait = requester_contexts_.Find(begin, lane.qp->qpn);
       lane.serial.HoldUntil(requester_lookup_.Serve(arrival, wait + translation));
       translation = {};
     } else {
-      lane.serial.Block(arrival, wait);
+      lane.serial.Block(arrival, requester_contexts_.Find(arrival, lane.qp->qpn));
     }
   }
   Time ready = lane.serial.Serve(arrival, costs_.nic.qp_serial);

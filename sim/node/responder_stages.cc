@@ -65,7 +65,9 @@ void NicNode::AcceptCarried(Lane& lane, const PacketItem& item) {
 }
 
 Duration NicNode::FindForResponder(const wire::Packet& packet, uint32_t lines) {
-  const Time now = engine_.Now();
+  // A pipe that waits for each context asks when it comes to the packet.
+  const bool in_order = costs_.nic.responder_context.blocks_stage;
+  const Time now = in_order ? Later(engine_.Now(), receive_.FreeAt()) : engine_.Now();
   const Duration wait = responder_contexts_.Find(now, packet.dest_qpn, lines);
   if (translations_ == nullptr || !AccessesMemory(packet.opcode)) [[likely]]
     return wait;

@@ -1,4 +1,5 @@
 // QP contexts that are not at hand: what that costs a put, at either end of the wire.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <deque>
@@ -168,6 +169,44 @@ BOOST_AUTO_TEST_CASE(AMissOfTheResponderHoldsUpAllQpsOrWhereAskedItsOwn) {
   ExpectBlocked(WithCaches(kInfinite, spec), true);
   spec.blocks = "qp";
   ExpectBlocked(WithCaches(kInfinite, spec), false);
+}
+
+// How long the last of many threads needs, which put on a QP each at the same time.
+int64_t SlowestOf(const sim::Platform& platform, uint32_t threads) {
+  Fabric fabric(platform, FabricOptions{});
+  const std::vector<QpPair> qps = fabric.ConnectPairs(0, 1, threads);
+  const RegisteredMemory words = fabric.nic(1).Allocate(Placement::kGpu, 4096).Value();
+  int64_t slowest = 0;
+  fabric.Launch(0, {.threads = threads}, [&](SimPort& port) {
+    const uint32_t i = port.ThreadIndex();
+    TestEndpoint<> endpoint(port, QpTable{&qps[i].first, 1, 0, 1, 0});
+    const uint64_t word = 1;
+    BOOST_TEST(endpoint.Wait(endpoint.PutInline(words.Remote(8 * i), &word, 8)).Ok());
+    slowest = std::max(slowest, static_cast<int64_t>(port.Now()));
+  });
+  const FabricRun run = fabric.Run();
+  BOOST_TEST(run.ok, run.error);
+  return slowest;
+}
+
+// It has one miss at a time in any case.
+BOOST_AUTO_TEST_CASE(AStageThatWaitsForEachContextIsNotSlowedByALimitOfOneMissOrOneBank) {
+  constexpr uint32_t kThreads = 8;
+  sim::CacheSpec spec = kTooSmall;
+  spec.blocks = "stage";
+  sim::CacheSpec limited = spec, banked = spec;
+  limited.outstanding_misses_count = 1;
+  banked.banks_count = 1;
+  for (const bool requester : {true, false}) {
+    const auto slowest = [&](const sim::CacheSpec& one) {
+      return SlowestOf(requester ? WithCaches(one, kInfinite) : WithCaches(kInfinite, one),
+                       kThreads);
+    };
+    const int64_t usual = slowest(spec);
+    BOOST_TEST(usual > 1000 * kMissNs * kThreads);
+    BOOST_TEST(slowest(limited) == usual);
+    BOOST_TEST(slowest(banked) == usual);  // a bank that takes no time
+  }
 }
 
 BOOST_AUTO_TEST_CASE(ARunThatAsksForMoreThanWasRecordedFails) {
