@@ -120,6 +120,16 @@ class Mistakes(SweepCase):
         self.sweep("out", "--resume", text=text.replace("isue", "issue"))
         self.assertEqual(len(self.rows("out")), 2)
 
+    def test_what_is_to_be_replaced_stays_where_no_run_has_the_metric(self):
+        text = "experiment: EXPERIMENT\naxes: {workload.payload: [8 B, 16 B]}\n"
+        self.sweep("out", text=text)
+        names = sorted(os.listdir(self.path("out")))
+        before = self.bytes_of("out")
+        run = self.sweep("out", "--force", text=text + "plot: {metrics: [nope]}\n", status=2)
+        self.assertEqual(run.stderr.count("\n"), 1, run.stderr)
+        self.assertEqual(sorted(os.listdir(self.path("out"))), names)
+        self.assertEqual(self.bytes_of("out"), before)
+
     def test_a_metric_of_one_kind_of_run_may_be_plotted_beside_others(self):
         text = ("experiment: EXPERIMENT\naxes: {workload.kind: [put_latency, round_trip]}\n"
                 "plot: {metrics: [issue_latency, round_trip_p50]}\n")

@@ -128,6 +128,30 @@ std::vector<SweepPoint> OneOfEachKind(const std::vector<SweepPoint>& points) {
   return first;
 }
 
+// Refuses metrics to draw that no run has.
+void CheckDrawn(const Plan& plan, const std::vector<Row>& rows) {
+  const bool failed =
+      std::any_of(rows.begin(), rows.end(), [](const Row& row) { return !row.error().empty(); });
+  if (!failed) CheckMetrics(plan, rows);
+}
+
+// The same before there is a place for results: those of another sweep may stand there.
+void CheckDrawnAside(const Plan& plan, const std::vector<SweepPoint>& points, size_t jobs) {
+  LocalWorkers workers(jobs);
+  std::vector<Row> rows;
+  for (const SweepPoint& point : OneOfEachKind(points)) {
+    workers.Start(point.index, ArgumentsOf(plan, point.index));
+    while (workers.Running() > 0) {
+      constexpr int kPatienceMs = 1000;
+      for (const Ended& ended : workers.Wait(kPatienceMs)) {
+        rows.push_back(ended.error.empty() ? RowOf(point, ended.output)
+                                           : FailedRow(point, ended.error));
+      }
+    }
+  }
+  CheckDrawn(plan, rows);
+}
+
 // Runs `left`, each a point that has no result.
 void RunPoints(const Plan& plan, const std::vector<SweepPoint>& points,
                const std::vector<uint64_t>& left, Workers& workers, Results& results) {
@@ -179,15 +203,16 @@ int RunSweep(const SweepArguments& arguments, Ranks* ranks, std::ostream& out) {
   const Plan plan = ReadPlan(arguments.config);
   const std::vector<SweepPoint> points = CheckAll(plan);
   CheckFolder(arguments.out, plan, points);
+  // Runs that measure this machine would disturb each other.
+  const size_t jobs = arguments.jobs.value_or(OnlySimulates(points) ? CoresCount() : 1);
   const std::string identity = IdentityOf(plan, points);
+  if (arguments.force && !plan.metrics.empty()) CheckDrawnAside(plan, points, jobs);
   Results results(arguments.out, identity, CellNames(plan), points,
                   arguments.resume  ? Existing::kResume
                   : arguments.force ? Existing::kReplace
                                     : Existing::kRefuse);
   // The old one would be taken for that of these results until they have one.
   RemoveReport(arguments.out);
-  // Runs that measure this machine would disturb each other.
-  const size_t jobs = arguments.jobs.value_or(OnlySimulates(points) ? CoresCount() : 1);
   std::unique_ptr<Workers> workers;
   if (ranks != nullptr) {
     workers = std::make_unique<RankWorkers>(*ranks, jobs);
@@ -198,10 +223,7 @@ int RunSweep(const SweepArguments& arguments, Ranks* ranks, std::ostream& out) {
   if (!plan.metrics.empty()) {
     // A name that no run knows is not found out after all of them.
     RunPoints(plan, points, LeftOf(first, results), *workers, results);
-    const std::vector<Row> rows = RowsOf(results);
-    const bool failed =
-        std::any_of(rows.begin(), rows.end(), [](const Row& row) { return !row.error().empty(); });
-    if (!failed) CheckMetrics(plan, rows);
+    CheckDrawn(plan, RowsOf(results));
   }
   RunPoints(plan, points, LeftOf(points, results), *workers, results);
   out << identity << "\n" << arguments.out << "/results.csv\n";
