@@ -138,7 +138,7 @@ HOST_DEVICE bool EndsBatch(const QpView& qp, uint64_t from, uint64_t to) {
   return from / batch != to / batch;
 }
 
-// For Quiet through another Endpoint of the thread.
+// For Quiet through another Endpoint of the thread, which sees it as any store of its own.
 template <class P>
 HOST_DEVICE void NotePublished(P& port, const QpView& qp, Indices& own, uint64_t confirmed) {
   own.published = confirmed;
@@ -146,12 +146,13 @@ HOST_DEVICE void NotePublished(P& port, const QpView& qp, Indices& own, uint64_t
 }
 
 // Rings for everything before `producer`; the last signalled WQE in there starts at
-// `confirmed` - 1. Callers order the WQE bytes first (Release).
+// `confirmed` - 1. Callers order the WQE bytes first (Release). The word is stored last: where a
+// release stands before the record or the doorbell, it would wait for that store too.
 template <class Ordering, class P>
 HOST_DEVICE void PublishOwned(P& port, const QpView& qp, Indices& own, uint64_t producer,
                               uint64_t confirmed) {
-  NotePublished(port, qp, own, confirmed);
   Ring<Ordering>(port, qp, producer, confirmed - 1);
+  NotePublished(port, qp, own, confirmed);
 }
 
 // The same on a shared QP: callers hold the turn (TakeTurn).

@@ -132,7 +132,8 @@ def main(arguments):
             failed = True
             continue
         lines += rows(name, metrics, *results)
-        late.append(late_line(name, results[2]["pace"]))
+        if "pace" in results[2]:  # a proxy's completions are not paced
+            late.append(late_line(name, results[2]["pace"]))
         named = named or results[2]["measured_on"]
     for fact in ["gpu", "gpu_clock_most", "gpu_times", "cuda_driver", "cpu", "cores", "poll"]:
         if named:

@@ -25,7 +25,10 @@ class Enqueuer {
   HOST_DEVICE void GiveBack() { Handoff::GiveBack(port_, ring_, own_); }
 
   HOST_DEVICE P& Port() { return port_; }
-  HOST_DEVICE void FenceNext() { fence_ = true; }
+  HOST_DEVICE void FenceNext() {
+    own_.fence = true;
+    own_.quick = 0;
+  }
   // The end of what was enqueued, as far as this thread can know.
   HOST_DEVICE uint64_t End() { return Handoff::EndOf(port_, ring_, own_); }
 
@@ -33,7 +36,7 @@ class Enqueuer {
   HOST_DEVICE Posted Move(Operation operation, RemoteSpan remote, LocalSpan local) {
     if constexpr (!Handoff::kSharesRing) {
       const bool is_short = local.bytes <= kMaxShortBytes &&
-                            (remote.address | local.address) <= kShortAddress && !fence_;
+                            (remote.address | local.address) <= kShortAddress && !own_.fence;
       if (is_short) {
         const Form form = operation == Operation::kGet ? Form::kGet : Form::kPut;
         const bool known = KeysKnown(remote.rkey) && own_.lkey == local.lkey;
@@ -60,15 +63,22 @@ class Enqueuer {
     return PostLong({operation, false, 0, remote, local, immediate, 0}, kReads);
   }
 
-  // The first `bytes`, up to 8, of `word`.
+  // The first `bytes`, up to 8, of `word`. In this order the usual case stands before what it would
+  // otherwise jump over.
   HOST_DEVICE Posted PutWord(RemoteSpan target, uint64_t word, uint32_t bytes) {
     if constexpr (!Handoff::kSharesRing) {
-      if (target.address <= kShortAddress && !fence_) [[likely]] {
-        return PostShort(PutValueSlot(target, word, bytes), KeysKnown(target.rkey), target.rkey,
-                         own_.lkey, false);
+      const bool near = target.address <= kShortAddress && target.rkey == own_.rkey;
+      if (own_.quick != 0 && near) [[likely]] {
+        --own_.quick;
+        const uint64_t index = own_.next++;
+        StoreSlot<Order::kRelaxed>(port_, ring_, index, PutValueSlot(target, word, bytes));
+        Handoff::Note(port_, ring_, own_);
+        return {own_.next, {}};
       }
     }
-    return PutInline(target, &word, bytes);
+    const Checked checked = PutWordChecked(port_, OriginOf(ring_), own_, target, word, bytes);
+    own_ = checked.own;
+    return checked.posted;
   }
 
   HOST_DEVICE Posted PutInline(RemoteSpan target, const void* payload, uint32_t bytes) {
@@ -91,38 +101,68 @@ class Enqueuer {
   // before those that the NIC brings, are ordered before it.
   static constexpr bool kReads = Ordering::kScope == Scope::kSystem;
 
+  struct Checked {
+    Posted posted;
+    Producer own;
+  };
+  HOST_DEVICE Enqueuer(P& port, const QpView& ring, const Producer& own)
+      : port_(port), ring_(ring), own_(own) {}
+
+  static HOST_DEVICE_APART Checked PutWordChecked(P& port, const QpView& ring, Producer own,
+                                                  RemoteSpan target, uint64_t word,
+                                                  uint32_t bytes) {
+    Enqueuer again(port, ring, own);
+    Posted posted;
+    if (Handoff::kSharesRing || target.address > kShortAddress || own.fence) {
+      posted = again.PutInline(target, &word, bytes);
+    } else {
+      posted = again.PostShort(PutValueSlot(target, word, bytes), again.KeysKnown(target.rkey),
+                               target.rkey, own.lkey, false);
+    }
+    own = again.own_;
+    again.own_ = {};  // it gives nothing back
+    return {posted, own};
+  }
+
   HOST_DEVICE Posted Refused() const { return {0, {Status::kInvalidArgument, 0, 0, ring_.qpn, 0}}; }
   HOST_DEVICE bool KeysKnown(uint32_t rkey) const { return own_.keyed && own_.rkey == rkey; }
 
   // Before it, where `known` is false, the slot that names its keys.
   HOST_DEVICE Posted PostShort(const Slot& slot, bool known, uint32_t rkey, uint32_t lkey,
                                bool releases) {
-    if (known) [[likely]] {
-      return Enqueue<Handoff>(port_, ring_, own_, 1, releases, [&](uint32_t) { return slot; });
-    }
     const Slot keys = KeysSlot(rkey, lkey);
-    const Posted posted = Enqueue<Handoff>(port_, ring_, own_, 2, releases,
-                                           [&](uint32_t i) { return i == 0 ? keys : slot; });
-    if (!posted.status.Ok()) return posted;
-    own_.keyed = true;
-    own_.rkey = rkey;
-    own_.lkey = lkey;
+    const Posted posted =
+        Enqueue<Handoff>(port_, ring_, own_, known ? 1 : 2, releases,
+                         [&](uint32_t i) { return i == 0 && !known ? keys : slot; });
+    if (posted.status.Ok()) {
+      own_.keyed = true;
+      own_.rkey = rkey;
+      own_.lkey = lkey;
+    }
+    LookAgain();
     return posted;
   }
 
   HOST_DEVICE Posted PostLong(Request request, bool releases, const void* payload = nullptr) {
-    request.fence = fence_;
+    request.fence = own_.fence;
     const Posted posted = Enqueue<Handoff>(
         port_, ring_, own_, SlotsOf(request.operation, request.inline_bytes), releases,
         [&](uint32_t i) { return i == 0 ? HeadSlot(request) : TailSlot(request, payload, i); });
-    if (posted.status.Ok()) fence_ = false;
+    if (posted.status.Ok()) own_.fence = false;
+    LookAgain();
     return posted;
+  }
+
+  // How many may go the quick way.
+  HOST_DEVICE void LookAgain() {
+    constexpr uint64_t kMost = 1u << 30;
+    const uint64_t room = own_.next < own_.room ? own_.room - own_.next : 0;
+    own_.quick = own_.keyed && !own_.fence ? static_cast<uint32_t>(room < kMost ? room : kMost) : 0;
   }
 
   P& port_;
   Kept<QpView> ring_;
   Producer own_;
-  bool fence_ = false;
 };
 
 }  // namespace ringpost::proxy

@@ -20,8 +20,12 @@ struct Producer {
   uint64_t room = 0;  // slots before it are free; 0 before the first operation
   bool held = false;
   bool keyed = false;  // the worker has these keys:
+  bool fence = false;  // the next operation starts once those before it are complete
   uint32_t rkey = 0;
   uint32_t lkey = 0;
+  // Slots that a value in the short form may take without a look at anything but its address and
+  // key: there is room, keys are known and no fence is asked for.
+  uint32_t quick = 0;
 };
 
 // How far slots were free, and whether that is enough.
