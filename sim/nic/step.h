@@ -13,18 +13,19 @@ enum class Stage : uint8_t {
   kPayload,
   kTransmit,
   kLink,
+  kPort,
   kReceive,
   kRespond,
   kCqe,
   kEngine,
 };
 
-inline constexpr int kStages = 11;
+inline constexpr int kStages = 12;
 
 constexpr const char* NameOf(Stage stage) {
-  constexpr const char* kNames[kStages] = {"doorbell", "fetch",    "context",      "serial",
-                                           "payload",  "transmit", "link",         "receive",
-                                           "respond",  "cqe",      "packet engine"};
+  constexpr const char* kNames[kStages] = {"doorbell", "fetch",    "context", "serial",
+                                           "payload",  "transmit", "link",    "port",
+                                           "receive",  "respond",  "cqe",     "packet engine"};
   return kNames[static_cast<int>(stage)];
 }
 

@@ -26,6 +26,7 @@ NicNode::NicNode(FabricContext& fabric, uint32_t node, OnChip on_chip)
       wqes_(std::move(on_chip.wqes)) {
   doorbells_.Attach<&Takes<&NicNode::OnDoorbell, DoorbellItem>>(engine_, this);
   fetches_.Attach<&Takes<&NicNode::OnFetched, DoorbellItem>>(engine_, this);
+  queued_at_port_.Attach<&Takes<&NicNode::OnThroughPort, PacketItem>>(engine_, this);
   cqes_again_.Attach<&Takes<&NicNode::OnCqeAgain, CqeItem>>(engine_, this);
   transmit_event_ = engine_.Register(&NicNode::OnTransmitFree, this);
   if (costs_.nic.shared.used) shared_ = std::make_unique<SharedEngine>(*this);
@@ -206,6 +207,7 @@ std::vector<StageUse> NicNode::Use() const {
           {Stage::kSerial, serial},
           {Stage::kTransmit, transmit_.Busy()},
           {Stage::kLink, link_.Busy()},
+          {Stage::kPort, port_.Busy()},
           {Stage::kReceive, receive_.Busy()},
           {Stage::kCqe, cqe_.Busy()},
           {Stage::kEngine, shared_ != nullptr ? shared_->Busy() : Duration()}};

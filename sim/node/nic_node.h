@@ -21,14 +21,10 @@
 #include "sim/node/lane.h"
 #include "sim/node/on_chip.h"
 #include "sim/node/shared_engine.h"
+#include "sim/node/station.h"
 #include "transport/abi/cqe.h"
 
 namespace ringpost::sim {
-
-struct StageUse {
-  Stage stage;
-  Duration busy;
-};
 
 class NicNode final : private Dma {
  public:
@@ -112,6 +108,8 @@ class NicNode final : private Dma {
   }
   // responder_stages.cc
   void OnArrival(PacketItem& item);
+  void OnThroughPort(PacketItem& item);
+  Time PassPort(const PacketItem& item);
   void OnNextArrival(PacketItem& item) { memory_.Prefetch(item.packet.remote_address); }
   void ArriveRequest(Lane& lane, PacketItem& item);
   // How long a request waits for what it needs of the tables, from now on.
@@ -184,7 +182,8 @@ class NicNode final : private Dma {
   ItemPool<CqeItem> cqe_items_;
   Channel<CqeItem> cqes_again_;
   std::vector<std::unique_ptr<Channel<PacketItem>>> wires_;  // by receiving node
-  Station doorbell_, fetch_, transmit_, link_, receive_, cqe_;
+  Channel<PacketItem> queued_at_port_;
+  Station doorbell_, fetch_, transmit_, link_, port_, receive_, cqe_;
   Station requester_lookup_;  // where a miss of the requester holds up all QPs
   Lane *first_queued_ = nullptr, *last_queued_ = nullptr;  // for turns at the transmit stage
   bool transmit_timed_ = false;

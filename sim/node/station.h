@@ -2,8 +2,15 @@
 #pragma once
 
 #include "sim/engine/time.h"
+#include "sim/nic/step.h"
 
 namespace ringpost::sim {
+
+// How long a stage was in service.
+struct StageUse {
+  Stage stage;
+  Duration busy;
+};
 
 class Station {
  public:
