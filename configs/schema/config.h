@@ -116,6 +116,7 @@ struct ExecConfig {
   std::string fabric;  // "user": named by the user's id
   ExecPoll poll = ExecPoll::kAuto;
   sim::Duration sleep;
+  bool gpu_doorbells = false;  // CUDA takes a register of a virtual device
   std::string record;  // "off", or the file
 };
 

@@ -207,6 +207,10 @@ void AddExec(Rows& rows) {
   rows.push_back({Number("exec.sleep", Type::kTime, "20 us", {1'000, 1'000'000},
                          "between two looks at the doorbells, with poll sleep"),
                   kStoreIn<block, &E::sleep>});
+  rows.push_back({Plain("exec.gpu_doorbells", Type::kSwitch, "false",
+                        "let kernels ring: a second library makes CUDA take a register of a "
+                        "virtual device, which is memory, where a program calls it I/O memory"),
+                  kStoreIn<block, &E::gpu_doorbells>});
   rows.push_back({Plain("exec.record", Type::kText, "off",
                         "a file: the program gets no virtual devices but those that are there, and "
                         "what it asks of them and is answered is appended to the file"),

@@ -60,6 +60,10 @@ std::vector<File> PciFiles() {
       {"modalias", fmt::format("pci:v{:08X}d{:08X}sv{:08X}sd00000023bc02sc07i00", kPciVendor,
                                kPciDevice, kPciVendor)},
       {"numa_node", "-1"},
+      {"max_link_speed", "32.0 GT/s PCIe"},
+      {"max_link_width", "16"},
+      {"current_link_speed", "32.0 GT/s PCIe"},
+      {"current_link_width", "16"},
   };
 }
 
@@ -100,6 +104,7 @@ void WriteDevice(const fs::path& root, const DeviceSettings& device, size_t numb
   const std::string uverbs = fmt::format("uverbs{}", number);
   const fs::path sys = root / "sys", pci = sys / slot;
   WriteFiles(pci, PciFiles());
+  Link(pci / "subsystem", "../../../bus/pci");
   WriteFiles(pci / "infiniband" / device.name, DeviceFiles(device));
   Link(pci / "infiniband" / device.name / "device", "../..");
   WriteFiles(pci / "infiniband_verbs" / uverbs,

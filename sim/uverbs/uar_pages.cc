@@ -10,6 +10,7 @@
 
 #include "sim/uverbs/clock_page.h"
 #include "sim/uverbs/real_calls.h"
+#include "sim/uverbs/uar_file.h"
 
 namespace ringpost::sim::uverbs {
 namespace {
@@ -25,7 +26,7 @@ std::shared_ptr<UarPages> UarPages::Make() {
 }
 
 bool UarPages::Create() {
-  file_ = memfd_create("uar", MFD_CLOEXEC);
+  file_ = memfd_create(kUarFile, MFD_CLOEXEC);
   if (file_ < 0 || ftruncate(file_, static_cast<off_t>(OffsetOf(kMostPages))) != 0) return false;
   void* clock =
       real::Map(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, ClockPageOffset());

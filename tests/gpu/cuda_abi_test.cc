@@ -23,6 +23,7 @@ static_assert(kCuPointerRangeSize == CU_POINTER_ATTRIBUTE_RANGE_SIZE);
 static_assert(kCuMemoryTypeDevice == CU_MEMORYTYPE_DEVICE);
 static_assert(kCuHostAllocPortable == CU_MEMHOSTALLOC_PORTABLE);
 static_assert(kCuHostAllocDeviceMap == CU_MEMHOSTALLOC_DEVICEMAP);
+static_assert(kCuHostRegisterIoMemory == CU_MEMHOSTREGISTER_IOMEMORY);
 static_assert(kCuStreamNonBlocking == CU_STREAM_NON_BLOCKING);
 static_assert(kCuHandleDmaBuf == CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD);
 static_assert(std::is_same_v<CuAddress, CUdeviceptr>);

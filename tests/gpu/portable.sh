@@ -5,6 +5,7 @@
 #
 #   tests/gpu/portable.sh FOLDER          here: builds with --config=portable, no GPU is needed
 #   FOLDER/run [--out FOLDER] [--tests]   there: tests, then measurements
+#   FOLDER/vendor/vendor_libraries.py     there: NCCL and NVSHMEM of pip, on virtual devices
 set -euo pipefail
 most_mib=60
 
@@ -18,14 +19,15 @@ cd "$(dirname "$0")/../.."
 tests=(cuda_memory_test live_test mlx5_test conformance_test workload_test)
 measurements=(put_vs_bare shared_rate memory_routes live_put op_costs)
 bazel build --config=portable "${tests[@]/#/"//tests/gpu:"}" "${measurements[@]/#/"//bench/gpu:"}" \
-  //tests/gpu:device_tree //sim/uverbs:libringpost_uverbs.so //tools/ringpost
+  //tests/gpu:device_tree //sim/uverbs:libringpost_{uverbs,io_memory}.so //tools/ringpost
 built=$(bazel info --config=portable bazel-bin)
 
 rm -rf "$folder"
 mkdir -p "$folder/tests" "$folder/bench" "$folder/virtual" "$folder/bin" "$folder/lib"
 cp "${tests[@]/#/"$built/tests/gpu/"}" "$folder/tests"
 cp "${measurements[@]/#/"$built/bench/gpu/"}" "$folder/bench"
-cp "$built/tests/gpu/device_tree" "$built/sim/uverbs/libringpost_uverbs.so" "$folder/virtual"
+cp "$built/tests/gpu/device_tree" "$built"/sim/uverbs/libringpost_{uverbs,io_memory}.so "$folder/virtual"
+cp -r tests/gpu/vendor "$folder"
 cp "$built/tools/ringpost/ringpost" "$folder/bin"
 cp bench/gpu/workload_costs.py "$folder/bench/workload_costs"
 git ls-files -z configs | grep -z '\.yaml$' | xargs -0 cp --parents -t "$folder"
@@ -35,7 +37,8 @@ git describe --always --dirty >"$folder/commit"
 
 # Names for a debugger are a tenth of it.
 chmod u+w "$folder"/*/*
-strip "${tests[@]/#/"$folder/tests/"}" "${measurements[@]/#/"$folder/bench/"}" "$folder/bin/ringpost"
+strip --strip-unneeded "${tests[@]/#/"$folder/tests/"}" "${measurements[@]/#/"$folder/bench/"}" \
+  "$folder/bin/ringpost" "$folder"/virtual/*
 
 # What is neither of glibc nor of rdma-core (which brings libnl) comes along, for LD_LIBRARY_PATH.
 rdma="ibverbs|mlx5|nl-3|nl-route-3"

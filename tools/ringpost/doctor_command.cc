@@ -7,6 +7,7 @@
 
 #include "configs/schema/config_error.h"
 #include "tools/ringpost/exit_status.h"
+#include "tools/ringpost/library_file.h"
 #include "tools/ringpost/readiness.h"
 #include "tools/ringpost/version.h"
 
@@ -93,6 +94,20 @@ std::string LacksText(const std::string& name, const char* verdict,
   return text;
 }
 
+std::string VirtualText() {
+  const auto found = [](const char* library) {
+    return FindLibrary("sim/uverbs", library).empty() ? "not beside the program: " : "";
+  };
+  std::string text = "virtual ConnectX, for programs of `ringpost exec`\n";
+  text += Row("devices",
+              fmt::format("{}preloaded: libringpost_uverbs.so", found("libringpost_uverbs.so")));
+  text += Row("GPU doorbells",
+              fmt::format("{}with exec.gpu_doorbells, libringpost_io_memory.so too: CUDA gets a "
+                          "device's register as ordinary memory where a program says I/O memory",
+                          found("libringpost_io_memory.so")));
+  return text;
+}
+
 }  // namespace
 
 int RunDoctorCommand(const DoctorArguments& arguments, std::ostream& out) {
@@ -114,6 +129,7 @@ int RunDoctorCommand(const DoctorArguments& arguments, std::ostream& out) {
   out << LacksText("GPU posts itself", "not ready: ", JudgeGpuPath(machine));
   const std::vector<Lack> affinity = JudgeAffinity(machine);
   if (!affinity.empty()) out << LacksText("affinity", "", affinity);
+  out << VirtualText();
   return asked != backends.end() && !asked->lacks.empty() ? kFailed : kClean;
 }
 

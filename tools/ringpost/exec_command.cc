@@ -32,6 +32,7 @@ namespace fs = std::filesystem;
 namespace uverbs = sim::uverbs;
 
 constexpr char kVirtual[] = "libringpost_uverbs.so";
+constexpr char kIoMemory[] = "libringpost_io_memory.so";
 constexpr char kRecorder[] = "libringpost_record.so";
 constexpr char kNoRecord[] = "off";
 constexpr int kNotExecutable = 126, kNotFound = 127, kSignalled = 128;
@@ -143,6 +144,7 @@ int RunExecCommand(const ExecArguments& arguments) {
     setenv("RINGPOST_UVERBS_RECORD", fs::absolute(config.exec.record).c_str(), 1);
   } else {
     tree.emplace(settings);
+    if (config.exec.gpu_doorbells) Preload(kIoMemory);
     Preload(kVirtual);
     setenv("RINGPOST_UVERBS_ROOT", tree->Root().c_str(), 1);
   }

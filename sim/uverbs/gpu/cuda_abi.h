@@ -30,6 +30,7 @@ inline constexpr int kCuPointerRangeSize = 12;
 
 inline constexpr unsigned kCuMemoryTypeDevice = 2;
 inline constexpr unsigned kCuHostAllocPortable = 1, kCuHostAllocDeviceMap = 2;
+inline constexpr unsigned kCuHostRegisterIoMemory = 4;
 inline constexpr unsigned kCuStreamNonBlocking = 1;
 inline constexpr int kCuHandleDmaBuf = 1;  // CUmemRangeHandleType
 

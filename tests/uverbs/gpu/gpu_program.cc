@@ -1,13 +1,16 @@
 // Backend mlx5 with queues and payload in GPU memory, on virtual devices: gpu_route_test.py runs it
 // by `ringpost exec`, with the stand-in for CUDA's driver. Each rank's "kernel" is host threads
 // with a FakeGpuPort; the NICs' threads would die of a load from GPU memory.
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <infiniband/mlx5dv.h>
 #include <infiniband/verbs.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -304,6 +307,52 @@ BOOST_AUTO_TEST_CASE(AnAddressOfAGpuIsRegisteredAsFarAsItsAllocationGoes) {
   BOOST_TEST((RegisterAddress(allocation.address + kPage, kPage) != nullptr));
   BOOST_TEST((RegisterAddress(allocation.address, 5 * kPage) == nullptr));
   BOOST_TEST(errno == EFAULT);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+// Whether `ringpost exec` was asked to let kernels ring (gpu_route_test.py runs both).
+BOOST_FIXTURE_TEST_SUITE(GpuDoorbells, OneDevice)
+
+namespace {
+
+using Register = int(void*, size_t, unsigned);
+using GetProc = int(const char*, void**, int, uint64_t, void*);
+constexpr unsigned kDeviceMap = 2, kIoMemory = 4;
+
+bool Asked() { return std::getenv("RINGPOST_TEST_GPU_DOORBELLS") != nullptr; }
+
+// As CUDA's runtime and NVSHMEM find it, and as NCCL does.
+std::vector<Register*> Registers() {
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  BOOST_TEST_REQUIRE(driver != nullptr);
+  void* found = nullptr;
+  auto* const get = reinterpret_cast<GetProc*>(dlsym(driver, "cuGetProcAddress_v2"));
+  BOOST_TEST_REQUIRE(get("cuMemHostRegister", &found, 12000, 0, nullptr) == 0);
+  return {reinterpret_cast<Register*>(dlsym(driver, "cuMemHostRegister_v2")),
+          reinterpret_cast<Register*>(found)};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(CudaTakesARegisterOfADeviceAsIoMemoryOnRequestAlone) {
+  for (Register* const map : Registers()) {
+    const mlx5::Uar uar(mlx5dv_devx_alloc_uar(context.get(), MLX5DV_UAR_ALLOC_TYPE_NC));
+    BOOST_TEST_REQUIRE(uar != nullptr);
+    BOOST_TEST((map(uar->base_addr, kPage, kDeviceMap | kIoMemory) == 0) == Asked());
+    void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    reinterpret_cast<int (*)(void*)>(dlsym(driver, "cuMemHostUnregister"))(uar->base_addr);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(CudaStillRefusesOtherMemoryAsIoMemory) {
+  void* const page =
+      mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  for (Register* const map : Registers()) {
+    BOOST_TEST(map(page, kPage, kDeviceMap | kIoMemory) != 0);
+    BOOST_TEST(map(nullptr, kPage, kDeviceMap | kIoMemory) != 0);
+  }
+  munmap(page, kPage);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -13,11 +13,18 @@ PROGRAM = os.path.abspath("tools/ringpost/ringpost")
 GPU_PROGRAM = os.path.abspath("tests/uverbs/gpu/gpu_program")
 
 
-def run_case(case):
+# Cases of this suite run with and without exec.gpu_doorbells.
+BOTH = "GpuDoorbells"
+
+
+def run_case(case, gpu_doorbells=False):
     environment = dict(os.environ, LD_LIBRARY_PATH=os.path.abspath("tests/uverbs/gpu"))
+    if gpu_doorbells:
+        environment["RINGPOST_TEST_GPU_DOORBELLS"] = "1"
     environment.pop("XML_OUTPUT_FILE", None)
     command = [PROGRAM, "exec", "--set=exec.devices=2",
-               "--set=exec.fabric=gpu_" + uuid.uuid4().hex, "--", GPU_PROGRAM,
+               "--set=exec.fabric=gpu_" + uuid.uuid4().hex,
+               f"--set=exec.gpu_doorbells={str(gpu_doorbells).lower()}", "--", GPU_PROGRAM,
                "--run_test=" + case, "--report_level=short"]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=50,
                           check=False)
@@ -39,10 +46,11 @@ def add_cases():
             continue
 
         def check(self, case=f"{suite}/{name}"):
-            run = run_case(case)
-            said = run.stdout + run.stderr
-            self.assertEqual(run.returncode, 0, said)
-            self.assertRegex(said, r"1 test case out of \d+ passed", said)
+            for gpu_doorbells in [False, True] if case.startswith(BOTH) else [False]:
+                run = run_case(case, gpu_doorbells)
+                said = run.stdout + run.stderr
+                self.assertEqual(run.returncode, 0, said)
+                self.assertRegex(said, r"1 test case out of \d+ passed", said)
 
         words = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
         setattr(GpuRoute, "test_" + words, check)
