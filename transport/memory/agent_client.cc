@@ -15,6 +15,7 @@ constexpr uint32_t kBlock = 64;
 constexpr std::chrono::milliseconds kFresh{2};
 // An agent that has not answered for so long never will.
 constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kLate{4};
 // Turns of a spin between two looks at whether the agent runs.
 constexpr uint32_t kTurns = 1 << 14;
 
@@ -62,6 +63,10 @@ bool AgentClient::SpinUntil(Ready&& ready) {
     if (turn % kTurns != 0) continue;
     const Clock::time_point now = Clock::now();
     if (end == Clock::time_point()) end = now + kPatience;
+    if (!late_ && now > end - (kPatience - kLate)) {
+      late_ = true;
+      runtime_->Late();
+    }
     if (now < end && Revive()) continue;
     failed_ = true;
     return false;

@@ -33,6 +33,8 @@ class AgentRuntime {
   virtual std::string Start(AgentMailbox* mailbox, uint64_t done) = 0;
   // False: it has ended, and everything it did can be seen.
   virtual bool Runs() = 0;
+  // An answer has been awaited for kLate; said once.
+  virtual void Late() {}
 };
 
 class AgentClient final : public DeviceAccess {
@@ -83,6 +85,7 @@ class AgentClient final : public DeviceAccess {
   uint64_t posted_ = 0;
   Clock::time_point last_post_{};
   bool failed_ = false;
+  bool late_ = false;
 };
 
 }  // namespace ringpost

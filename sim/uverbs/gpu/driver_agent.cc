@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/uverbs/gpu/driver_watch.h"
 #include "transport/memory/agent_client.h"
 #include "transport/memory/agent_image.h"
 #include "transport/memory/agent_mailbox.h"
@@ -81,6 +82,7 @@ class DriverAgentRuntime final : public AgentRuntime {
   }
 
   std::string Start(AgentMailbox* mailbox, uint64_t done) override {
+    const WatchedCall watched("the start of its agent");
     const InContext current(driver_, context_);
     CuResult result = current.Result();
     uint64_t lease = kLeasePs;
@@ -92,7 +94,10 @@ class DriverAgentRuntime final : public AgentRuntime {
     return result == kCuSuccess ? "" : CudaFailed(driver_, "the start of the agent", result);
   }
 
+  void Late() override { SayStuck("an answer of its agent"); }
+
   bool Runs() override {
+    const WatchedCall watched("the state of its agent");
     const InContext current(driver_, context_);
     return current.Result() == kCuSuccess && driver_.query_stream(stream_) == kCuNotReady;
   }

@@ -2,6 +2,8 @@
 // word.
 //
 //   nvshmem_check RANK FILE [ROUNDS [no_fetch]]     no_fetch: no atomics that bring back a value
+#include <algorithm>
+
 #include "start.h"
 
 namespace {
@@ -23,6 +25,7 @@ struct Words {
   uint64_t* swapped;
   uint64_t* turn;  // of the ping-pong
   int* value;
+  uint64_t* timed;
 };
 
 __global__ void PutValue(Words words, int value, int peer) {
@@ -62,6 +65,29 @@ __global__ void PingPong(Words words, int me, int peer, uint64_t first, int turn
   }
 }
 
+// How long one thread is in a put of 8 bytes, by the SM's clock: alone, with nothing outstanding,
+// and as one of kInTurn. What is between the clock's two readings and no put is taken off.
+constexpr int kSamples = 256, kInTurn = 32;
+enum class Call { kNothing, kValue, kMemory };
+
+template <Call kCall>
+__device__ void PutOnce(const Words& words, uint64_t value, int peer) {
+  if (kCall == Call::kValue) nvshmem_uint64_p(words.timed, value, peer);
+  if (kCall == Call::kMemory) nvshmem_putmem_nbi(words.timed, words.own, sizeof(value), peer);
+}
+
+template <Call kCall>
+__global__ void TimePuts(Words words, int peer, int puts, uint32_t* cycles) {
+  __shared__ uint32_t taken[kSamples];
+  for (int i = 0; i < kSamples; ++i) {
+    const long long begin = clock64();
+    for (int put = 0; put < puts; ++put) PutOnce<kCall>(words, i, peer);
+    taken[i] = static_cast<uint32_t>(clock64() - begin);
+    nvshmem_quiet();
+  }
+  for (int i = 0; i < kSamples; ++i) cycles[i] = taken[i];
+}
+
 uint8_t ByteOf(int of, size_t i, int round) {
   return static_cast<uint8_t>(i * 31 + i / 256 + of * 101 + round * 13);
 }
@@ -79,9 +105,19 @@ class Check {
               words + 16,
               words + 32,
               words + 48,
-              reinterpret_cast<int*>(words + 64)};
+              reinterpret_cast<int*>(words + 64),
+              words + 80};
     Cuda(cudaMallocHost(&found_, 4096), "cudaMallocHost");
     Cuda(cudaDeviceSynchronize(), "memory");
+  }
+
+  // Prints, and expects nothing: what it takes is the machine's.
+  void Time() {
+    Say("issue of 8 bytes, alone and one of %d: uint64_p %.0f and %.0f ns, putmem_nbi %.0f and "
+        "%.0f ns",
+        kInTurn, NsOf<Call::kValue>(1), NsOf<Call::kValue>(kInTurn), NsOf<Call::kMemory>(1),
+        NsOf<Call::kMemory>(kInTurn));
+    nvshmem_barrier_all();
   }
 
   void Round(int round) {
@@ -111,6 +147,24 @@ class Check {
   }
 
  private:
+  template <Call kCall>
+  double MedianOf(int puts) {
+    TimePuts<kCall><<<1, 1, 0, stream_>>>(words_, peer_, puts, reinterpret_cast<uint32_t*>(found_));
+    Wait("timed puts");
+    const auto* cycles = reinterpret_cast<const uint32_t*>(found_);
+    std::vector<uint32_t> sorted(cycles, cycles + kSamples);
+    std::nth_element(sorted.begin(), sorted.begin() + kSamples / 2, sorted.end());
+    return sorted[kSamples / 2];
+  }
+
+  // For each put, at the GPU's highest clock, which it has while a kernel runs.
+  template <Call kCall>
+  double NsOf(int puts) {
+    int khz = 0;
+    Cuda(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, 0), "clock");
+    return (MedianOf<kCall>(puts) - MedianOf<Call::kNothing>(puts)) / puts * 1e6 / khz;
+  }
+
   void Prepare(int round) {
     std::vector<uint8_t> bytes(kBytes);
     for (size_t i = 0; i < kBytes; ++i) bytes[i] = ByteOf(rank, i, round);
@@ -181,6 +235,7 @@ int main(int count, char** arguments) {
   const int rounds = count > 3 ? std::atoi(arguments[3]) : 1;
   vendor::StartNvshmem(arguments[2]);
   Check check(count < 5 || std::string(arguments[4]) != "no_fetch");
+  check.Time();
   for (int round = 0; round < rounds; ++round) check.Round(round);
   check.End();
   nvshmem_finalize();

@@ -17,8 +17,8 @@ GPU_PROGRAM = os.path.abspath("tests/uverbs/gpu/gpu_program")
 BOTH = "GpuDoorbells"
 
 
-def run_case(case, gpu_doorbells=False):
-    environment = dict(os.environ, LD_LIBRARY_PATH=os.path.abspath("tests/uverbs/gpu"))
+def run_case(case, gpu_doorbells=False, **more):
+    environment = dict(os.environ, LD_LIBRARY_PATH=os.path.abspath("tests/uverbs/gpu"), **more)
     if gpu_doorbells:
         environment["RINGPOST_TEST_GPU_DOORBELLS"] = "1"
     environment.pop("XML_OUTPUT_FILE", None)
@@ -31,7 +31,12 @@ def run_case(case, gpu_doorbells=False):
 
 
 class GpuRoute(unittest.TestCase):
-    pass
+    def test_a_start_of_the_agent_that_cuda_holds_up_is_named(self):
+        case = "GpuRegistration/ACopyOfADmaBufsDescriptorIsTheSameMemory"
+        held_up = run_case(case, FAKE_CUDA_HELD_UP_S="6")
+        self.assertEqual(held_up.returncode, 0, held_up.stdout + held_up.stderr)
+        self.assertRegex(held_up.stderr, "has waited for the start of its agent for 4 s: CUDA holds")
+        self.assertNotIn("has waited", run_case(case).stderr)
 
 
 def add_cases():
