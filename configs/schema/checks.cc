@@ -11,6 +11,7 @@
 #include "configs/schema/proxy_checks.h"
 #include "configs/schema/quantity.h"
 #include "configs/schema/schema.h"
+#include "configs/schema/unused_keys.h"
 #include "transport/publication/pairs.h"
 
 namespace ringpost::config {
@@ -369,6 +370,7 @@ Found CheckLive(const Config& config) {
 
 std::optional<Conflict> FindConflict(const Config& config) {
   // First what a workload can take at all: the rest would advise what it does not take.
+  if (Found found = UnusedKeyConflict(config)) return found;
   if (Found found = CheckCaller(config)) return found;
   if (Found found = CheckLatency(config)) return found;
   if (Found found = ConnectionConflict(config)) return found;

@@ -53,6 +53,7 @@ struct WorkloadConfig {
   MoeConfig moe;
   uint64_t operations = 0;  // measured, all threads together
   uint64_t warm_up = 0;     // before them, not measured
+  bool operator==(const WorkloadConfig&) const = default;
 };
 
 struct GpuConfig {

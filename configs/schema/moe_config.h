@@ -18,6 +18,7 @@ struct MoeConfig {
   uint64_t chunk_tokens = 0;
   uint64_t ring_tokens = 0;
   uint64_t rounds = 0;  // measured
+  bool operator==(const MoeConfig&) const = default;
 };
 
 }  // namespace ringpost::config

@@ -301,5 +301,29 @@ BOOST_AUTO_TEST_CASE(HostThreadsHaveTheirQueuesAndNoSms) {
              "use 1");
 }
 
+BOOST_AUTO_TEST_CASE(AKeyThatAKindDoesNotLookAtIsRefused) {
+  BOOST_TEST(ErrorOf("workload: {kind: moe_dispatch, operations: 5}\n"
+                     "transport: {publication: ordered_handoff}") ==
+             ":1:44: workload.operations: has no effect on moe_dispatch; "
+             "set workload.tokens, hidden_elements and rounds");
+  BOOST_TEST(ErrorOf("workload: {kind: connection_scaling, warm_up: 5}") ==
+             ":1:47: workload.warm_up: has no effect on this kind; "
+             "leave it out: passes go on until two are alike");
+  BOOST_TEST(ErrorOf("workload: {tokens: 5}") ==
+             ":1:20: workload.tokens: has no effect on a kind other than moe_dispatch; "
+             "use kind moe_dispatch, or leave it out");
+  BOOST_TEST(ErrorOf("workload: {visit_order: zipf}") ==
+             ":1:25: workload.visit_order: has no effect on a kind other than connection_scaling "
+             "and host_verbs; use one of these, or leave it out");
+  BOOST_TEST(ErrorOf("workload: {kind: round_trip, live_values: 16}") ==
+             ":1:43: workload.live_values: has no effect on a kind other than the callers; "
+             "use compute_caller or streaming_caller, or leave it out");
+}
+
+BOOST_AUTO_TEST_CASE(AKeyThatAKindDoesNotLookAtMayHaveItsDefault) {
+  BOOST_TEST(ErrorOf("workload: {tokens: 128, visit_order: round_robin, live_values: 8}") == "");
+  BOOST_TEST(ErrorOf("workload: {kind: connection_scaling, operations: 10000}") == "");
+}
+
 }  // namespace
 }  // namespace ringpost::config
