@@ -2,8 +2,12 @@
 // few messages on each before the next: what a NIC with many active connections is asked for.
 //
 // A pass visits as many queues as the thread has, in the order asked for, a number of times over.
-// Passes go on until whoever looks at them says that they are enough. Each message carries the word
-// of its slot, so that the final memory can be checked.
+// In the first each visit is a few messages, which wait until the NICs keep up: they then have met
+// each context, and rings are empty, where a rush on cold caches would fill them all. Passes go on
+// until whoever looks at them says that they are enough. Of passes that are too long only some
+// visits are made behind the first, in the same order, so that between two visits of a queue all
+// others have been visited. Each message carries the word of its slot, so that the final memory can
+// be checked.
 #pragma once
 
 #include "transport/endpoint.h"
@@ -23,8 +27,11 @@ struct Visit {
 struct VisitArguments {
   const Visit* visits = nullptr;  // the thread's own
   uint32_t count = 0;
-  uint32_t rounds = 1;  // through all of them, a pass
-  uint32_t posts = 0;   // a visit; of a warp, by all its lanes together
+  uint32_t rounds = 1;       // through all of them, a pass
+  uint64_t parts = 1;        // of a pass, of all threads alike
+  uint32_t posts = 0;        // a visit; of a warp, by all its lanes together
+  uint32_t first_posts = 0;  // a visit of the first pass
+  uint32_t next_posts = 0;   // the one behind it, so that not all threads change queues at once
   VisitOrder order = VisitOrder::kRoundRobin;
   bool when_completed = false;  // a visit waits until what was put before is complete
   uint32_t slots = 1;           // a power of two
@@ -82,13 +89,13 @@ HOST_DEVICE Posted PutInSlot(Endpoint& endpoint, const VisitArguments& a, const 
   return endpoint.PutInline(slot, &word, a.bytes);
 }
 
-// Waits for those that are behind, so that all do the same work at the same time. False: it is
-// enough.
-template <class P, class Passes>
-HOST_DEVICE bool Begins(P& port, const VisitArguments& a, const Passes& passes, uint64_t part) {
+// Waits until the caller's thread may go on. False: it is enough.
+template <class P, class Passes, class MayGoOn>
+HOST_DEVICE bool Waits(P& port, const VisitArguments& a, const Passes& passes, uint64_t part,
+                       const MayGoOn& may_go_on) {
   constexpr uint64_t kPausePs = 1'000'000, kMostPauses = 1'000'000;
   for (uint64_t i = 0; i < kMostPauses && passes.Goes(part); ++i) {
-    if (passes.MayBegin(part)) return true;
+    if (may_go_on()) return true;
     // A word that nobody writes: it waits until the pause is over.
     port.template Load<Order::kRelaxed, Scope::kGpu>(a.visits[0].queue.ringing);
     port.Relax(port.Now() + kPausePs);
@@ -96,28 +103,38 @@ HOST_DEVICE bool Begins(P& port, const VisitArguments& a, const Passes& passes, 
   return false;
 }
 
-// `passes` has kParts, and of a part, counted through all passes: Goes(part), MayBegin(part) and
-// End(part), which one of a warp calls; and Stop().
+// `passes` has, of a part, counted through all passes: Goes(part), whether it is not enough;
+// MayBegin(part) and, in the first pass, KeepsUp(), for which threads wait; End(part), which one of
+// a warp calls. Post() is told of each message. Stop() ends all.
 template <class P, class Publication, class Ordering, class Passes, class Outcome>
 HOST_DEVICE void ConnectionScalingKernel(P& port, const VisitArguments& a, Passes& passes,
                                          Outcome& outcome) {
   using Endpoints = Endpoint<P, Publication, Ordering>;
   const uint32_t lane = Publication::kWarpWide ? port.Lane() : 0;
   const uint32_t lanes = Publication::kWarpWide ? port.WarpSize() : 1;
-  const uint64_t steps = uint64_t{a.count} * a.rounds;
-  for (uint64_t part = 0;; ++part) {
-    uint64_t begins = lane == 0 && Begins(port, a, passes, part) ? 1 : 0;
-    if constexpr (Publication::kWarpWide) begins = port.Shuffle(begins, 0);
-    if (begins == 0) break;
-    const uint64_t pass = part / Passes::kParts, of_pass = part % Passes::kParts;
-    const uint64_t end = steps * (of_pass + 1) / Passes::kParts;
-    for (uint64_t step = steps * of_pass / Passes::kParts; step < end; ++step) {
-      const Visit& visit = a.visits[VisitAt(a, pass, step)];
+  const uint64_t pass = uint64_t{a.count} * a.rounds;
+  // Of a warp lane 0 waits for all.
+  const auto waits = [&](uint64_t part, const auto& may_go_on) {
+    uint64_t goes = lane == 0 && Waits(port, a, passes, part, may_go_on) ? 1 : 0;
+    if constexpr (Publication::kWarpWide) goes = port.Shuffle(goes, 0);
+    return goes != 0;
+  };
+  for (uint64_t part = 0; waits(part, [&] { return passes.MayBegin(part); }); ++part) {
+    const bool first = part < a.parts;
+    const uint64_t end = pass * (part + 1) / a.parts;  // visits are counted through all passes
+    for (uint64_t at = pass * part / a.parts; at < end; ++at) {
+      if (first && !waits(part, [&] { return passes.KeepsUp(); })) break;
+      const Visit& visit = a.visits[VisitAt(a, at / pass, at % pass)];
       Endpoints endpoint(port, QpTable{&visit.queue, 1, 0, 1, 0});
       if (a.when_completed && !outcome.Expect(endpoint.Flush(), Act::kPut)) return passes.Stop();
-      for (uint32_t post = 0; post < a.posts; ++post) {
+      const uint32_t posts = first ? a.first_posts : at == pass ? a.next_posts : a.posts;
+      for (uint32_t post = 0; post < posts; ++post) {
+        if constexpr (!Publication::kWarpWide) {  // lanes would not all see it at the same post
+          if (!passes.Goes(part)) break;
+        }
         const Posted posted = PutInSlot(endpoint, a, visit, post * lanes + lane);
         if (!outcome.Expect(posted.status, Act::kPut)) return passes.Stop();
+        passes.Post();
       }
     }
     if (lane == 0) passes.End(part);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <utility>
 
 #include "transport/publication/pairs.h"
@@ -17,6 +16,25 @@ namespace {
 
 // Shorter passes go through their queues several times.
 constexpr uint64_t kLeastWrites = 16384;
+
+// Threads wait for each other, so that none is further ahead than a part: an eighth of a pass, or a
+// visit or more of so many writes. Waiting at each visit would leave the NIC idle.
+constexpr uint64_t kLeastParts = 8;
+constexpr uint64_t kLeastVisits = 2 * kLeastParts;  // of a thread in a pass
+constexpr uint64_t kPartWrites = 512;
+
+// What has not settled after so many goes on for ever, but where rings are long.
+constexpr uint64_t kMostStretches = 64;
+
+// Of each thread in a stretch, where passes are sampled. Threads that begin together change queues
+// together, and need some stretches until each is at a place of its own.
+constexpr uint64_t kSampledWrites = 4096;
+constexpr uint64_t kSkippedSamples = 6;
+
+// Whether a pass comes to each queue once.
+bool VisitsEach(config::VisitOrder order) {
+  return order == config::VisitOrder::kRoundRobin || order == config::VisitOrder::kStrided;
+}
 
 VisitOrder OrderOf(config::VisitOrder order) {
   switch (order) {
@@ -67,10 +85,15 @@ class Connections {
     if (config_.workload.direction == config::Direction::kBoth) return from != to;
     return from != to && (from == 0 || to == 0);
   }
+  uint64_t PacketsPerWrite() const {
+    const uint64_t mtu = fabric_.Costs().link.mtu;
+    return std::max<uint64_t>(1, (config_.workload.payload_bytes + mtu - 1) / mtu);
+  }
   void Allocate();
   void Distribute(uint32_t rank);
   void MakeArguments();
   bool OnHost() const { return config_.workload.kind == config::WorkloadKind::kHostVerbs; }
+  Stretches Divide();
   bool Launch(Passes& passes);
   void StartThreads(uint32_t rank, uint32_t threads, Fabric::Kernel kernel);
   void MeasureLatency(RunResult& result);
@@ -81,6 +104,8 @@ class Connections {
   const config::Config& config_;
   Outcome& outcome_;
   uint32_t lanes_ = 1, queues_ = 0, peers_ = 0, stride_ = 0, slots_ = 1;
+  uint64_t pass_visits_ = 0, stretch_visits_ = 0;  // of all threads
+  bool sampled_ = false;
   std::vector<RegisteredMemory> targets_, sources_;  // by rank
   Mesh mesh_;
   std::vector<Sender> senders_;  // by rank
@@ -132,6 +157,7 @@ void Connections::Distribute(uint32_t rank) {
 
 void Connections::MakeArguments() {
   const config::WorkloadConfig& workload = config_.workload;
+  const bool batches = config_.transport.publication == config::Publication::kBatched;
   for (uint32_t rank = 0; rank < fabric_.Nodes(); ++rank) {
     const uint64_t word = SlotWord(sources_[rank].address);
     fabric_.Poke(sources_[rank].address, &word, std::min<uint64_t>(sizeof(word), stride_));
@@ -141,8 +167,12 @@ void Connections::MakeArguments() {
       a.visits = sender.visits[unit].data();
       a.count = static_cast<uint32_t>(sender.visits[unit].size());
       const uint64_t writes = a.count * workload.writes_per_visit * sender.visits.size();
-      a.rounds = static_cast<uint32_t>((kLeastWrites + writes - 1) / writes);
+      a.rounds = static_cast<uint32_t>(
+          std::max((kLeastWrites + writes - 1) / writes, (kLeastVisits + a.count - 1) / a.count));
       a.posts = static_cast<uint32_t>(workload.writes_per_visit / lanes_);
+      a.first_posts = batches ? static_cast<uint32_t>(config_.transport.batch) : 1;
+      const uint64_t units = a.posts / a.first_posts;
+      a.next_posts = static_cast<uint32_t>(unit * units / sender.visits.size() + 1) * a.first_posts;
       a.order = OrderOf(workload.visit_order);
       a.when_completed = workload.revisit == config::Revisit::kCompleted;
       a.slots = slots_;
@@ -153,6 +183,46 @@ void Connections::MakeArguments() {
       sender.arguments.push_back(a);
     }
   }
+}
+
+// What is counted together: passes, or of passes that are too long some visits of each thread. The
+// caches then hold what they hold in whole passes: each queue has been visited before, in the same
+// order, and how often it was used at that visit is nothing to a cache of what was used last.
+Stretches Connections::Divide() {
+  const config::WorkloadConfig& workload = config_.workload;
+  const config::TransportConfig& transport = config_.transport;
+  Stretches stretches;
+  stretches.packets = PacketsPerWrite();
+  stretches.most = kMostStretches;
+  uint64_t longest = 0;
+  for (const Sender& sender : senders_) {
+    stretches.threads += static_cast<uint32_t>(sender.arguments.size());
+    for (const VisitArguments& a : sender.arguments) {
+      const uint64_t visits = uint64_t{a.count} * a.rounds;
+      pass_visits_ += visits;
+      longest = std::max(longest, visits);
+      stretches.first_visit = a.first_posts * lanes_;
+      // A NIC that takes most of what is posted lets rings fill slowly.
+      const uint64_t fills = transport.sq_depth_wqebbs / (workload.writes_per_visit * a.rounds);
+      stretches.most = std::max(stretches.most, 4 * fills);
+    }
+  }
+  const uint64_t writes = workload.writes_per_visit;
+  stretches.pass_parts =
+      std::max(kLeastParts, longest * std::min(writes, kPartWrites) / kPartWrites);
+  for (Sender& sender : senders_) {
+    for (VisitArguments& a : sender.arguments) a.parts = stretches.pass_parts;
+  }
+  sampled_ =
+      VisitsEach(workload.visit_order) && pass_visits_ * writes > workload.whole_pass_messages;
+  stretches.parts = stretches.pass_parts;
+  if (sampled_) {
+    const uint64_t parts = kSampledWrites * stretches.pass_parts / (longest * writes);
+    stretches.parts = std::clamp<uint64_t>(parts, 1, stretches.pass_parts);
+    stretches.skipped = kSkippedSamples;
+  }
+  stretch_visits_ = pass_visits_ * stretches.parts / stretches.pass_parts;
+  return stretches;
 }
 
 bool Connections::Launch(Passes& passes) {
@@ -220,8 +290,10 @@ void Connections::CheckSlots() {
   uint64_t wrong = 0;
   for (const Sender& sender : senders_) {
     for (const VisitArguments& a : sender.arguments) {
+      // Where passes are sampled, the first alone has come to each queue.
+      const uint32_t written = (sampled_ ? a.first_posts : a.posts) * lanes_;
       for (uint32_t i = 0; i < a.count; ++i) {
-        for (uint32_t slot = 0; slot < a.slots; ++slot) {
+        for (uint32_t slot = 0; slot < std::min(a.slots, written); ++slot) {
           const uint64_t at = a.visits[i].target.address + uint64_t{slot} * a.stride;
           const uint64_t source = a.source.address != 0 ? a.source.address : at;
           if (fabric_.Read<uint64_t>(at) != SlotWord(source)) ++wrong;
@@ -237,12 +309,10 @@ void Connections::Report(const Passes& passes, RunResult& result) {
   const bool both = config_.workload.direction == config::Direction::kBoth;
   const double nics = both ? fabric_.Nodes() : 1;
   const double bytes = static_cast<double>(config_.workload.payload_bytes);
-  const double mtu = static_cast<double>(fabric_.Costs().link.mtu);
-  const double packets_per_write = std::max(1.0, std::ceil(bytes / mtu));
+  const double packets_per_write = static_cast<double>(PacketsPerWrite());
   const double rate = last.RequestsPerSecond() / packets_per_write / nics;
   const auto per_write = [&](uint64_t packets) {
-    return static_cast<double>(packets) * packets_per_write /
-           static_cast<double>(last.packets - last.acks);
+    return static_cast<double>(packets) * packets_per_write / static_cast<double>(last.Requests());
   };
   result.metrics.push_back({"message_rate", rate / 1e6, "M msg/s"});
   result.metrics.push_back({"goodput", rate * bytes / 1e9, "GB/s"});
@@ -260,6 +330,18 @@ void Connections::Report(const Passes& passes, RunResult& result) {
   }
   result.metrics.push_back(
       {"doorbells_per_wqe", static_cast<double>(doorbells) / static_cast<double>(wqes), ""});
+  const auto count = [&result](const char* name, uint64_t value, const char* unit) {
+    result.metrics.push_back({name, static_cast<double>(value), unit});
+  };
+  count("pass_visits", pass_visits_, "visits");
+  count("sampled_visits", stretch_visits_ * (sampled_ ? passes.LastStretches() : 1), "visits");
+  const bool dc = config_.transport.kind == TransportKind::kDc;
+  count("active_qps", uint64_t{queues_} * (dc ? 1 : peers_), "QPs");
+  for (const Sender& sender : senders_) {
+    if (sender.arguments.empty()) continue;
+    count("posting_threads", sender.arguments.size() * lanes_, "threads");
+    break;
+  }
 }
 
 void Connections::Run(RunResult& result) {
@@ -273,23 +355,15 @@ void Connections::Run(RunResult& result) {
     if (Sends(rank)) Distribute(rank);
   }
   MakeArguments();
-  uint32_t units = 0;
-  uint64_t fills = 1;
-  for (const Sender& sender : senders_) {
-    units += static_cast<uint32_t>(sender.arguments.size());
-    for (const VisitArguments& a : sender.arguments) {
-      fills = std::max(fills, config_.transport.sq_depth_wqebbs /
-                                  (config_.workload.writes_per_visit * a.rounds));
-    }
-  }
-  Passes passes(fabric_, units, fills);
+  Passes passes(fabric_, Divide());
   if (!Launch(passes)) return outcome_.Fail("this pair of publication and ordering is not built");
   const FabricRun run = fabric_.Run();
   if (!run.ok) outcome_.Fail(run.error);
   if (!outcome_.ok) return;
   if (!passes.Settled()) {
-    return outcome_.Fail(
-        fmt::format("rate or hit rate still moves by 1 % after {} passes", Passes::kMost));
+    return outcome_.Fail(fmt::format(
+        "after {} passes rate or hit rate still moves by 1 %, or rings still fill or drain",
+        passes.Count()));
   }
   CheckSlots();
   Report(passes, result);

@@ -46,10 +46,11 @@ struct WorkloadConfig {
   uint64_t sms_count = 0;                  // over which the threads are spread evenly
   uint64_t live_values = 0;                // callers: floats that a thread keeps
   uint64_t messages_per_block = 0;         // callers: puts of each block and kernel
-  Direction direction = Direction::kBoth;  // connection_scaling: this and the next three
+  Direction direction = Direction::kBoth;  // connection_scaling: this and the next four
   uint64_t writes_per_visit = 0;           // to one queue, before the next
   VisitOrder visit_order = VisitOrder::kRoundRobin;
   Revisit revisit = Revisit::kRoom;
+  uint64_t whole_pass_messages = 0;  // a pass of more is sampled
   MoeConfig moe;
   uint64_t operations = 0;  // measured, all threads together
   uint64_t warm_up = 0;     // before them, not measured

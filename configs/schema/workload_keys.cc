@@ -61,6 +61,9 @@ void AddOfSomeKinds(Rows& rows) {
   rows.push_back({Word("workload.revisit", "room", {"room", "completed"},
                        "a queue pair's next visit: its ring has room, or its puts are done"),
                   kStoreIn<block, &W::revisit>});
+  rows.push_back({Number("workload.whole_pass_messages", Type::kCount, "2097152",
+                         {1, kMostOperations}, "connection_scaling: a pass of more is sampled"),
+                  kStoreIn<block, &W::whole_pass_messages>});
 }
 
 // Of moe_dispatch alone.

@@ -19,15 +19,18 @@ sim::Platform SmallPlatform() {
 constexpr uint64_t kFew = 64;    // QPs whose contexts all fit
 constexpr uint64_t kMany = 768;  // of which most miss where both roles are in use
 
-RunResult RunOn(const sim::Platform& platform, uint64_t qps, const std::string& settings = "") {
+config::Config ConfigOf(uint64_t qps, const std::string& settings) {
   config::Sources sources;
   sources.assignments = config::ParseEnvironment(
       "platform=p_h100 workload.kind=connection_scaling transport.publication=cooperative "
       "transport.sq_depth_wqebbs=64 workload.threads=512 workload.threads_per_qp=32 "
       "workload.sms_count=16 transport.qps_per_peer=" +
       std::to_string(qps) + " " + settings);
-  const config::Config config = config::Load(sources).config;
-  const RunResult result = Run(config, platform, {});
+  return config::Load(sources).config;
+}
+
+RunResult RunOn(const sim::Platform& platform, uint64_t qps, const std::string& settings = "") {
+  const RunResult result = Run(ConfigOf(qps, settings), platform, {});
   BOOST_TEST_REQUIRE(result.ok, result.error);
   BOOST_TEST(result.violation_count == 0u);
   return result;
@@ -147,6 +150,67 @@ BOOST_AUTO_TEST_CASE(EachTurnToAnotherTargetCostsADciTheSame) {
   const double turn_ns = platform.dc_switch.ns + platform.transmit.ns;
   BOOST_TEST(rate(1) == 1e3 / turn_ns, boost::test_tools::tolerance(0.1));
   BOOST_TEST(rate(8) > 4 * rate(1));
+}
+
+// At first each context is missed and rings fill; then the NIC drains them in long turns, faster
+// than anybody posts.
+BOOST_AUTO_TEST_CASE(WhileRingsDrainNothingIsSettled) {
+  const sim::Platform platform = config::LoadPlatform("p_h100");
+  const auto rate = [&](uint64_t qps) {
+    return RateOn(platform, qps,
+                  "workload.direction=send transport.publication=batched transport.batch=1 "
+                  "workload.writes_per_visit=1 workload.threads=64 workload.threads_per_qp=1");
+  };
+  BOOST_TEST(rate(4096) < 1.05 * rate(kFew));
+}
+
+// Each is within 1 % of what it would be for ever.
+BOOST_AUTO_TEST_CASE(ASampleOfAPassSaysWhatWholePassesSay) {
+  const struct {
+    const char* direction;
+    uint64_t qps;
+  } kCases[] = {{"send", 1536}, {"receive", 1536}, {"both", 640}};
+  for (const auto& [direction, qps] : kCases) {
+    const std::string settings =
+        "workload.writes_per_visit=256 workload.direction=" + std::string(direction);
+    const RunResult whole = RunOn(SmallPlatform(), qps, settings);
+    const RunResult sample =
+        RunOn(SmallPlatform(), qps, settings + " workload.whole_pass_messages=131072");
+    BOOST_TEST_CONTEXT(direction << ", " << qps << " QPs") {
+      BOOST_TEST(MetricOf(whole, "sampled_visits") == MetricOf(whole, "pass_visits"));
+      BOOST_TEST(MetricOf(sample, "sampled_visits") < MetricOf(sample, "pass_visits"));
+      BOOST_TEST(MetricOf(sample, "pass_visits") == MetricOf(whole, "pass_visits"));
+      for (const char* metric : {"message_rate", "requester_hit_rate", "responder_hit_rate"}) {
+        BOOST_TEST(MetricOf(sample, metric) == MetricOf(whole, metric),
+                   boost::test_tools::tolerance(0.02));
+      }
+    }
+  }
+}
+
+// Which come to a queue by chance have no pass after which all have been visited.
+BOOST_AUTO_TEST_CASE(VisitsByChanceAreNotSampled) {
+  for (const std::string order : {"random", "zipf"}) {
+    const RunResult result = RunOn(
+        SmallPlatform(), 200, "workload.whole_pass_messages=1024 workload.visit_order=" + order);
+    BOOST_TEST(MetricOf(result, "sampled_visits") == MetricOf(result, "pass_visits"), order);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AResultTellsHowManyThreadsFoundAQueue) {
+  BOOST_TEST(MetricOf(RunOn(SmallPlatform(), 8), "posting_threads") == 8 * 32);
+  BOOST_TEST(MetricOf(RunOn(SmallPlatform(), 200), "posting_threads") == 512);
+}
+
+// What a poller finds may be a WQE that was flushed behind the one that failed.
+BOOST_AUTO_TEST_CASE(AFailureIsToldWithItsCause) {
+  const config::Config config =
+      ConfigOf(8, "faults.rules=[{where: responder, kind: error, at: {rank: 0, qp: 2, wqe: 5}}]");
+  const RunResult result = Run(config, SmallPlatform(), {});
+  BOOST_TEST(!result.ok);
+  BOOST_TEST(
+      result.error.find("NIC 0 had failed QP 0x102, WQE 5, syndrome 0x02") != std::string::npos,
+      result.error);
 }
 
 BOOST_AUTO_TEST_CASE(EveryOrderOfVisitsEnds) {
