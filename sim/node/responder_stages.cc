@@ -50,6 +50,7 @@ void NicNode::AcceptCarried(Lane& lane, const PacketItem& item) {
   dma_time_ = at;
   const wire::Opcode opcode = item.packet.opcode;
   const uint64_t address = item.packet.remote_address;
+  const uint32_t from_node = item.from_node, from_qp = item.from_qp;
   const Facts facts = nic_.Receive(item.packet, fabric_.nodes[item.from_node]->OwnAddress());
   item.released.reset();
   fabric_.packets.Give(item);
@@ -60,7 +61,7 @@ void NicNode::AcceptCarried(Lane& lane, const PacketItem& item) {
   if (answers && IsRead(opcode)) lane.reads.push_back(at + ReadLatency(address));
   if (answers && wire::IsAtomic(opcode)) lane.reads.push_back(at);
   if (shared_ != nullptr) [[unlikely]]
-    answers = shared_->Answers(lane, answers);
+    answers = shared_->Answers(lane, from_node, from_qp, answers);
   if (answers && !lane.respond_timed) Respond(lane, at);
 }
 

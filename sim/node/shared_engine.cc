@@ -129,10 +129,11 @@ void SharedEngine::Receive(Time done) {
   node_.Take(item, done);
 }
 
-bool SharedEngine::Answers(Lane& lane, bool asked) {
+bool SharedEngine::Answers(Lane& lane, uint32_t from_node, uint32_t from_qp, bool asked) {
   lane.owes_answer |= asked;
-  if (first_arrived_ != nullptr && first_arrived_->packet.dest_qpn == lane.qp->qpn &&
-      !wire::IsResponse(first_arrived_->packet.opcode)) {
+  const PacketItem* next = first_arrived_;
+  if (next != nullptr && next->packet.dest_qpn == lane.qp->qpn && next->from_node == from_node &&
+      next->from_qp == from_qp && !wire::IsResponse(next->packet.opcode)) {
     return false;
   }
   return std::exchange(lane.owes_answer, false);

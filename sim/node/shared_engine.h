@@ -31,8 +31,9 @@ class SharedEngine {
   // At the node that the packet was sent to.
   void GiveRoom(PacketItem& item);
   // Whether the QP answers now, where a packet of it asks to (`asked`) or did: one answer is for
-  // all of its packets that have arrived together.
-  bool Answers(Lane& lane, bool asked);
+  // all of its packets that have arrived together from the QP `from_qp` of `from_node`. A DCT has
+  // others' packets too, and answers each for itself.
+  bool Answers(Lane& lane, uint32_t from_node, uint32_t from_qp, bool asked);
   Duration Busy() const { return stage_.Busy(); }
 
  private:

@@ -135,6 +135,16 @@ BOOST_AUTO_TEST_CASE(AFullReceiverHoldsUpItsSenders) {
   BOOST_TEST(held_up > 10);
 }
 
+// Packets of others that have arrived behind a sender's do not keep its answer back.
+BOOST_AUTO_TEST_CASE(ADctAnswersEachSenderByItself) {
+  const auto rate = [](const std::string& kind) {
+    return RateOn(
+        SmallPlatform(), 32,
+        "ranks=3 workload.direction=receive workload.revisit=completed transport.kind=" + kind);
+  };
+  BOOST_TEST(rate("dc") > 0.97 * rate("rc"));
+}
+
 BOOST_AUTO_TEST_CASE(EachTurnToAnotherTargetCostsADciTheSame) {
   sim::Platform platform = SmallPlatform();
   const std::string dc =
