@@ -1,41 +1,12 @@
 #include "backends/make_nic.h"
 
 #include <utility>
-#include <vector>
 
 #include "backends/mlx5/configured.h"
+#include "configs/schema/fault_rules.h"
 #include "configs/schema/rnic.h"
 
 namespace ringpost {
-namespace {
-
-// Both have the words of the file in its order.
-static_assert(static_cast<int>(config::FaultPlace::kFetch) ==
-              static_cast<int>(sim::FaultWhere::kFetch));
-static_assert(static_cast<int>(config::FaultKind::kLinkDown) ==
-              static_cast<int>(sim::FaultKind::kLinkDown));
-
-sim::FaultRule RuleOf(const config::FaultRule& rule) {
-  sim::FaultRule made;
-  made.where = static_cast<sim::FaultWhere>(rule.where);
-  made.kind = static_cast<sim::FaultKind>(rule.kind);
-  if (rule.rank) made.node = static_cast<uint32_t>(*rule.rank);
-  if (rule.qp) made.qp = static_cast<uint32_t>(*rule.qp);
-  made.wqe = rule.wqe;
-  made.amount = rule.amount;
-  made.probability = rule.probability_percent / 100;
-  made.count = rule.count;
-  return made;
-}
-
-std::vector<sim::FaultRule> RulesOf(const config::Config& config) {
-  std::vector<sim::FaultRule> rules;
-  for (const config::FaultRule& rule : config.faults.rules) rules.push_back(RuleOf(rule));
-  return rules;
-}
-
-}  // namespace
-
 std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Platform& platform,
                                    bool trace, sim::PacketTap tap, bool lookups) {
   FabricOptions options;
@@ -54,7 +25,7 @@ std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Plat
   options.trace = trace;
   options.lookups = lookups;
   options.tap = std::move(tap);
-  options.faults = RulesOf(config);
+  options.faults = config::FaultRulesOf(config.faults);
   return std::make_unique<Fabric>(platform, options);
 }
 
@@ -66,7 +37,8 @@ Result<std::unique_ptr<RealTimeNic>> MakeRealTimeNic(const config::Config& confi
     return std::unique_ptr<RealTimeNic>(std::move(opened.Value()));
   };
   if (config.backend == config::Backend::kMlx5) return any(OpenConfiguredMlx5Nic(config, rank));
-  return any(OpenConfiguredLiveNic(config, platform, RulesOf(config), rank, gpu));
+  return any(
+      OpenConfiguredLiveNic(config, platform, config::FaultRulesOf(config.faults), rank, gpu));
 }
 
 }  // namespace ringpost

@@ -12,15 +12,13 @@
 #include <vector>
 
 #include "backends/sim/fabric.h"
+#include "backends/sim/trace_writer.h"
 #include "sim/node/trace.h"
 
 namespace ringpost {
 
-struct PathStage {
-  const char* name;
-  sim::Time begin;
-  sim::Time end;  // where the next one begins; stages that take no time are left out
-};
+// It ends where the next one begins; stages that take no time are left out.
+using PathStage = TraceStage;
 
 struct PutPath {
   uint32_t node = 0;

@@ -122,7 +122,7 @@ void Fabric::SimNic::InjectErrorsOf(uint32_t qp_number, sim::QpContext& qp) {
     const bool here = rule.kind == sim::FaultKind::kError &&
                       rule.node.value_or(node_.Node()) == node_.Node() &&
                       rule.qp.value_or(qp_number) == qp_number;
-    if (here) node_.Function().InjectFailure(qp, {rule.wqe.value_or(0)});
+    if (here) node_.Function().InjectFailure(qp, {rule.wqe.value_or(0), rule.syndrome});
   }
 }
 

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <string>
-#include <tuple>
 #include <utility>
+
+#include "backends/sim/trace_writer.h"
 
 namespace ringpost {
 namespace {
@@ -18,31 +20,6 @@ using sim::TraceStep;
 // The groups of tracks that each node has.
 enum class Group : uint32_t { kThreads = 1, kNic, kQps };
 constexpr uint32_t kGroups = 3;
-
-struct TrackName {
-  uint32_t process = 0;
-  std::string name;
-  auto operator<=>(const TrackName&) const = default;
-};
-
-// An arrow of a put's way begins ('s'), goes through ('t') or ends ('f') in a slice.
-struct Flow {
-  char phase;
-  uint64_t put;
-  Time at;
-};
-
-struct Slice {
-  TrackName track;
-  std::string name;
-  Time begin, end;
-  uint32_t qpn = 0;
-  uint64_t wqe = 0;
-  std::vector<Flow> flows;
-  const PutPath* path = nullptr;  // whose stages, up to its CQE, are slices below this one
-};
-
-std::string Microseconds(int64_t ps) { return fmt::format("{}.{:06}", ps / 1000000, ps % 1000000); }
 
 uint32_t ProcessOf(uint32_t node, Group group) {
   return node * kGroups + static_cast<uint32_t>(group);
@@ -66,13 +43,10 @@ class Slices {
       if (paths[i].complete) AddWait(paths[i], i + 1);
     }
     for (const TraceStep& step : trace.Steps()) AddStep(step, peer_of);
-    // Those around others come before them.
-    std::stable_sort(slices_.begin(), slices_.end(), [](const Slice& a, const Slice& b) {
-      return std::tie(a.begin, b.end) < std::tie(b.begin, a.end);
-    });
+    SortSlices(slices_);
   }
 
-  const std::vector<Slice>& All() const { return slices_; }
+  const std::vector<TraceSlice>& All() const { return slices_; }
 
  private:
   static TrackName ThreadOf(uint32_t node, uint32_t thread) {
@@ -86,7 +60,9 @@ class Slices {
                        .end = path.issued,
                        .qpn = path.qpn,
                        .wqe = path.wqe,
-                       .flows = {{'s', put, path.Begin()}}});
+                       .flows = {{'s', put, path.Begin()}},
+                       .stages = {},
+                       .more = {}});
     slices_.push_back({.track = {ProcessOf(path.node, Group::kQps), fmt::format("QP {}", path.qpn)},
                        .name = fmt::format("WQE {}", path.wqe),
                        .begin = path.Begin(),
@@ -94,7 +70,8 @@ class Slices {
                        .qpn = path.qpn,
                        .wqe = path.wqe,
                        .flows = {{'t', put, path.Begin()}},
-                       .path = &path});
+                       .stages = std::span(path.stages).first(path.nic_stages),
+                       .more = {}});
   }
 
   // One wait for all puts that its CQE confirms, from the thread's last issue or wait on.
@@ -114,7 +91,9 @@ class Slices {
                          .end = path.End(),
                          .qpn = path.qpn,
                          .wqe = path.wqe,
-                         .flows = {}});
+                         .flows = {},
+                         .stages = {},
+                         .more = {}});
     }
     slices_[known->second].flows.push_back({'f', put, path.cqe_read_from});
   }
@@ -125,7 +104,7 @@ class Slices {
     QueueId queue{step.node, step.qpn};
     if (step.stage == Stage::kRespond) queue = peer_of(queue).value_or(queue);
     const auto number = numbers_.find({queue, step.index});
-    std::vector<Flow> flows;
+    std::vector<TraceFlow> flows;
     if (number != numbers_.end()) flows.push_back({'t', number->second, step.begin});
     slices_.push_back({.track = {ProcessOf(step.node, Group::kNic), sim::NameOf(step.stage)},
                        .name = fmt::format("QP {} WQE {}", queue.qpn, step.index),
@@ -133,90 +112,16 @@ class Slices {
                        .end = step.end,
                        .qpn = queue.qpn,
                        .wqe = step.index,
-                       .flows = std::move(flows)});
+                       .flows = std::move(flows),
+                       .stages = {},
+                       .more = {}});
   }
 
   std::map<std::pair<QueueId, uint64_t>, uint64_t> numbers_;           // of puts, from 1
   std::map<std::pair<uint32_t, uint32_t>, std::vector<Time>> issued_;  // by thread
   // Which slice is the wait of a thread that began to read its CQE then.
   std::map<std::pair<std::pair<uint32_t, uint32_t>, Time>, size_t> waits_;
-  std::vector<Slice> slices_;
-};
-
-class Writer {
- public:
-  explicit Writer(std::ostream& out) : out_(out) {
-    out_ << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
-  }
-
-  void Write(const Slice& slice) {
-    const uint32_t track = TrackFor(slice);
-    Event(
-        "X", slice.track.process, track, slice.begin,
-        fmt::format(",\"dur\":{},\"name\":\"{}\",\"args\":{{\"qpn\":{},\"wqe\":{}}}",
-                    Microseconds((slice.end - slice.begin).ps), slice.name, slice.qpn, slice.wqe));
-    for (size_t i = 0; slice.path != nullptr && i < slice.path->nic_stages; ++i) {
-      const PathStage& stage = slice.path->stages[i];
-      Event("X", slice.track.process, track, stage.begin,
-            fmt::format(",\"dur\":{},\"name\":\"{}\",\"args\":{{\"qpn\":{},\"wqe\":{}}}",
-                        Microseconds((stage.end - stage.begin).ps), stage.name, slice.qpn,
-                        slice.wqe));
-    }
-    for (const Flow& flow : slice.flows) {
-      Event(std::string(1, flow.phase), slice.track.process, track, flow.at,
-            fmt::format(",\"id\":{},\"cat\":\"put\",\"name\":\"put\"{}", flow.put,
-                        flow.phase == 'f' ? ",\"bp\":\"e\"" : ""));
-    }
-  }
-
-  void End() {
-    std::map<uint32_t, bool> named;
-    for (const auto& [name, rows] : rows_) {
-      if (!named[name.process]) Name("process_name", name.process, 0, ProcessName(name.process));
-      named[name.process] = true;
-      for (size_t i = 0; i < rows.size(); ++i) {
-        const std::string which = i == 0 ? "" : fmt::format(" ({})", i + 1);
-        Name("thread_name", name.process, rows[i].track, name.name + which);
-      }
-    }
-    out_ << "\n]}\n";
-  }
-
- private:
-  struct TrackRow {
-    uint32_t track;
-    Time until;
-  };
-
-  // The first track of the name that has nothing then.
-  uint32_t TrackFor(const Slice& slice) {
-    std::vector<TrackRow>& rows = rows_[slice.track];
-    for (TrackRow& row : rows) {
-      if (slice.begin < row.until) continue;
-      row.until = slice.end;
-      return row.track;
-    }
-    rows.push_back({++tracks_[slice.track.process], slice.end});
-    return rows.back().track;
-  }
-
-  void Event(const std::string& phase, uint32_t process, uint32_t track, Time at,
-             const std::string& rest) {
-    // Through the stream, which knows when the disk is full.
-    out_ << fmt::format("{}{{\"ph\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{}{}}}", separator_, phase,
-                        process, track, Microseconds(at.ps), rest);
-    separator_ = ",\n";
-  }
-
-  void Name(const char* what, uint32_t process, uint32_t track, const std::string& name) {
-    Event("M", process, track, Time{},
-          fmt::format(",\"name\":\"{}\",\"args\":{{\"name\":\"{}\"}}", what, name));
-  }
-
-  std::ostream& out_;
-  const char* separator_ = "";
-  std::map<TrackName, std::vector<TrackRow>> rows_;
-  std::map<uint32_t, uint32_t> tracks_;  // of each process
+  std::vector<TraceSlice> slices_;
 };
 
 }  // namespace
@@ -224,8 +129,8 @@ class Writer {
 void WriteTrace(const sim::Trace& trace, const std::vector<PutPath>& paths, const PeerOf& peer_of,
                 std::ostream& out) {
   const Slices slices(trace, paths, peer_of);
-  Writer writer(out);
-  for (const Slice& slice : slices.All()) writer.Write(slice);
+  TraceWriter writer(out, ProcessName);
+  for (const TraceSlice& slice : slices.All()) writer.Write(slice);
   writer.End();
 }
 

@@ -2,10 +2,7 @@
 //
 // Each node has three groups of tracks: its threads (issue, wait), the stages of its NIC, and its
 // QPs, where each put is a slice with its stages below it. Arrows lead from the issue of a put
-// through the stages to the wait that ends with its CQE. Slices of one track nest and do not
-// overlap: where several are under way, there are several tracks of the name.
-//
-// Times are virtual, in microseconds with six digits: picoseconds.
+// through the stages to the wait that ends with its CQE. Times are virtual (trace_writer.h).
 #pragma once
 
 #include <ostream>

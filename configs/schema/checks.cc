@@ -217,11 +217,13 @@ Found CheckLimits(const Config& config) {
 }
 
 Found CheckFaults(const Config& config) {
+  // Of `ringpost exec` a rank is a device.
+  const uint64_t ranks = std::max(config.ranks, config.exec.devices);
   for (const FaultRule& rule : config.faults.rules) {
-    if (rule.rank && *rule.rank >= config.ranks) {
-      return Conflict{{"faults.rules", "ranks"},
-                      {fmt::format("there is no rank {}", *rule.rank),
-                       fmt::format("use 0 to {}", config.ranks - 1)}};
+    if (rule.rank && *rule.rank >= ranks) {
+      return Conflict{
+          {"faults.rules", "ranks"},
+          {fmt::format("there is no rank {}", *rule.rank), fmt::format("use 0 to {}", ranks - 1)}};
     }
   }
   return std::nullopt;
@@ -342,7 +344,7 @@ Found CheckMlx5(const Config& config) {
   return std::nullopt;
 }
 
-// Only the wire of a live NIC has faults.
+// Only the wire of a live NIC has faults, and a WQE that completes in error.
 Found CheckLive(const Config& config) {
   if (config.backend != Backend::kLive) return std::nullopt;
   if (config.transport.doorbell == DoorbellMode::kRecordFree) {
@@ -356,11 +358,10 @@ Found CheckLive(const Config& config) {
                      "use rc, or live.wire: shared_memory"}};
   }
   for (const FaultRule& rule : config.faults.rules) {
-    if (rule.where != FaultPlace::kWire || rule.kind == FaultKind::kLinkDown) {
+    if (rule.where != FaultPlace::kWire && rule.kind != FaultKind::kError) {
       return Conflict{
           {"faults.rules", "backend"},
-          {"backend live has no such fault",
-           "use delay, drop, duplicate, reorder or corrupt on the wire, or backend sim"}};
+          {"backend live has no such fault", "use kinds of the wire, error, or backend sim"}};
     }
   }
   return std::nullopt;

@@ -93,6 +93,7 @@ struct FaultRule {
   sim::Duration amount;
   double probability_percent = 100;
   std::optional<uint64_t> count;
+  FaultSyndrome syndrome = FaultSyndrome::kLocalQpOperation;  // of an error
 };
 
 struct FaultsConfig {
@@ -119,7 +120,8 @@ struct ExecConfig {
   ExecPoll poll = ExecPoll::kAuto;
   sim::Duration sleep;
   bool gpu_doorbells = false;  // CUDA takes a register of a virtual device
-  std::string record;  // "off", or the file
+  std::string record;          // "off", or the file
+  uint64_t trace_steps = 0;    // a power of two
 };
 
 // Of the backend mlx5 alone.

@@ -56,7 +56,7 @@ match apply; each draws by the run's seed.
 
 constexpr char kFaults[] =
     "| `responder`, `requester` | `delay` a request there by `amount`; `error`: WQE `at.wqe` (0 if "
-    "not set) completes in error |\n"
+    "not set) completes in error, with `syndrome` |\n"
     "| `wire` | `drop` a packet; `delay` it and those of its queue pair behind it; `reorder`: hold "
     "it back alone; `duplicate`: it comes again `amount` later; `corrupt`: its ICRC does not hold, "
     "so its receiver drops it; `link_down`: from this packet on nothing leaves or reaches its "

@@ -8,6 +8,8 @@
 namespace ringpost::config {
 namespace {
 
+constexpr char kUsualSyndrome[] = "local_qp_operation";
+
 using Texts = std::map<std::string, std::string>;  // canonical, by path within a rule
 
 const Key<FaultRule>* FindRuleKey(const std::string& path) {
@@ -52,9 +54,11 @@ void ReadRule(const YamlText& yaml, const YAML::Node& map, const std::string& na
 std::string RuleText(const Texts& texts) {
   return fmt::format(
       "{{where: {}, kind: {}, at: {{rank: {}, qp: {}, wqe: {}}}, amount: {}, probability: {}, "
-      "count: {}}}",
+      "count: {}{}}}",
       texts.at("where"), texts.at("kind"), texts.at("at.rank"), texts.at("at.qp"),
-      texts.at("at.wqe"), texts.at("amount"), texts.at("probability"), texts.at("count"));
+      texts.at("at.wqe"), texts.at("amount"), texts.at("probability"), texts.at("count"),
+      // Younger than the others: rules without it have the text, and hash, that they had.
+      texts.at("syndrome") == kUsualSyndrome ? "" : ", syndrome: " + texts.at("syndrome"));
 }
 
 // What may happen where.
@@ -88,6 +92,9 @@ void CheckRule(const YamlText& yaml, const YAML::Node& map, const std::string& n
   }
   if (NeedsAmount(kind) && texts.at("amount") == "0 ns") {
     complain("amount", {fmt::format("a {} has no amount", kind), "add an amount such as 50 us"});
+  }
+  if (kind != "error" && texts.at("syndrome") != kUsualSyndrome) {
+    complain("syndrome", {fmt::format("a {} has none", kind), "leave it out, or use kind error"});
   }
   const bool plain = texts.at("probability") == "100 %" && texts.at("count") == "any";
   if (kind == "error" && !plain) {

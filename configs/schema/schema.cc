@@ -215,6 +215,11 @@ void AddExec(Rows& rows) {
                         "a file: the program gets no virtual devices but those that are there, and "
                         "what it asks of them and is answered is appended to the file"),
                   kStoreIn<block, &E::record>});
+  KeyInfo steps = Number("exec.trace_steps_count", Type::kCount, "262144", {1024, 1 << 24},
+                         "steps that `--trace` keeps of each NIC, the last ones; each takes 40 "
+                         "bytes of the disk while the program runs");
+  steps.power_of_two = true;
+  rows.push_back({steps, kStoreIn<block, &E::trace_steps>});
 }
 
 void AddMlx5(Rows& rows) {
@@ -271,6 +276,11 @@ std::vector<Key<FaultRule>> MakeRuleKeys() {
        kStore<&F::probability_percent>},
       {Place("count", 1, "how often at most; a link goes down once if this is not set"),
        kStore<&F::count>},
+      {Word("syndrome", "local_qp_operation",
+            {"local_length", "local_qp_operation", "local_protection", "remote_invalid_request",
+             "remote_access", "remote_operation", "retry_exceeded", "rnr_retry_exceeded"},
+            "what the CQE of an error says"),
+       kStore<&F::syndrome>},
   };
 }
 

@@ -77,6 +77,17 @@ enum class LiveWire : uint8_t { kSharedMemory, kUdp };
 enum class ExecLink : uint8_t { kInfiniband, kEthernet };
 enum class ExecPoll : uint8_t { kAuto, kSpin, kYield, kSleep };
 enum class Mlx5Route : uint8_t { kDevx, kVerbs };
+// What an error CQE says.
+enum class FaultSyndrome : uint8_t {
+  kLocalLength,
+  kLocalQpOperation,
+  kLocalProtection,
+  kRemoteInvalidRequest,
+  kRemoteAccess,
+  kRemoteOperation,
+  kRetryExceeded,
+  kRnrRetryExceeded,
+};
 enum class FaultPlace : uint8_t { kResponder, kRequester, kWire, kDoorbell, kCqe, kFetch };
 enum class FaultKind : uint8_t {
   kDelay,

@@ -26,8 +26,9 @@ class DoorbellPages {
   void UnbindQp(uint32_t qpn);
   void UnbindCq(uint32_t cqn);
 
-  // Looks at up to `most` pages, in turn. Calls on_qp(qpn) and on_cq(cqn) for what is on a page
-  // that changed. Returns how many pages did.
+  // Looks at up to `most` pages, in turn. Calls on_qp(qpn, again) and on_cq(cqn) for what is on a
+  // page that changed; `again`: it has not, and this is the second look. Returns how many pages
+  // did.
   template <class OnQp, class OnCq>
   uint32_t Scan(uint32_t most, Time now, OnQp&& on_qp, OnCq&& on_cq) {
     uint32_t changed = 0;
@@ -36,12 +37,12 @@ class DoorbellPages {
       Page& page = *pages_[next_];
       const Change change = TakeChange(page);
       if (change.doorbell) {
-        for (const uint32_t qpn : page.qps) on_qp(qpn);
+        for (const uint32_t qpn : page.qps) on_qp(qpn, false);
         page.second_look = now + kSecondLook;
         ++changed;
       } else if (page.second_look <= now) {
         page.second_look = Time::max();
-        for (const uint32_t qpn : page.qps) on_qp(qpn);
+        for (const uint32_t qpn : page.qps) on_qp(qpn, true);
       }
       if (change.arm) {
         for (const uint32_t cqn : page.cqs) on_cq(cqn);

@@ -30,6 +30,14 @@ NicLoop::NicLoop(const RnicConfig& config, std::unique_ptr<PacketPort> port, OnE
       nic_(config, dma_),
       on_event_(std::move(on_event)),
       faults_(overlay.faults) {
+  if (!overlay.packet_log.empty()) {
+    packet_log_ =
+        std::make_unique<PacketLog>(overlay.packet_log, overlay.address, overlay.on_failure);
+  }
+  if (overlay.observer) {
+    observer_ = std::make_unique<Observer>(*overlay.observer);
+    dma_.SetTap([this](const void* cqe) { observer_->Completed(cqe); });
+  }
   if (!overlay.pace) return;
   pace_.emplace(*overlay.pace, std::chrono::steady_clock::now());
   // A turn may take long: what a completion is late by is taken now.
@@ -46,6 +54,8 @@ Created NicLoop::CreateQp(const RnicQpConfig& config, uint64_t page) {
   lanes_[index] = std::make_unique<Lane>();
   lanes_[index]->qp = nic_.FindQp(created.number);
   Watch(*lanes_[index], config);
+  InjectErrors(*lanes_[index]->qp, index);
+  if (observer_ != nullptr) observer_->MakeQp(created.number);
   if (page != 0) pages_.BindQp(page, created.number);
   return created;
 }
@@ -79,13 +89,17 @@ std::string NicLoop::DestroyQp(uint32_t qpn) {
   std::erase(answering_, lane);
   lanes_[(qpn & 0xffff) - Rnic::kFirstQpn].reset();
   if (pace_) pace_->Forget(qpn);
+  if (observer_ != nullptr) observer_->EndQp(qpn);
   return refusal;
 }
 
 std::string NicLoop::ModifyQp(uint32_t qpn, const QpAttributes& attributes, uint32_t mask) {
   std::string refusal = nic_.ModifyQp(qpn, attributes, mask);
   // It may send now, and what was posted before is known from its record alone.
-  if (refusal.empty()) Refresh(qpn);
+  if (refusal.empty()) Refresh(qpn, false);
+  if (observer_ != nullptr && refusal.empty()) {
+    observer_->Connect(qpn, nic_.FindQp(qpn)->dest_qpn);
+  }
   TakeEvents();
   return refusal;
 }
@@ -123,11 +137,18 @@ void NicLoop::Answer(Lane& lane) {
   answering_.push_back(&lane);
 }
 
-void NicLoop::Refresh(uint32_t qpn) {
+// `again`: its record was looked at after its doorbell already.
+void NicLoop::Refresh(uint32_t qpn, bool again) {
   Lane* lane = FindLane(qpn);
   if (lane == nullptr) return;
-  const uint64_t before = lane->qp->requester.producer;
+  const uint64_t begin = Begin(), before = lane->qp->requester.producer;
   if (nic_.RefreshFromRecord(*lane->qp)) Send(*lane);
+  const uint64_t until = lane->qp->requester.producer;
+  count_.announced += until - before;
+  count_.trailed += again && until != before;
+  if (observer_ != nullptr && until != before) [[unlikely]] {
+    observer_->Announced(qpn, before, until, again, begin);
+  }
   if (pace_) pace_->Announce(*lane->qp, before, now_);
 }
 
@@ -166,7 +187,7 @@ bool NicLoop::Turn(Time now) {
   now_ = now;
   ++count_.turns;
   const uint32_t rung = pages_.Scan(
-      kPages, now, [this](uint32_t qpn) { Refresh(qpn); },
+      kPages, now, [this](uint32_t qpn, bool again) { Refresh(qpn, again); },
       [this](uint32_t cqn) { nic_.RefreshArm(cqn); });
   TakeEvents();
   count_.doorbells += rung;
@@ -179,6 +200,10 @@ bool NicLoop::Turn(Time now) {
   }
   busy |= RunTimers();
   if (pace_) pace_->Release(dma_, std::chrono::steady_clock::now());
+  if (observer_ != nullptr && (busy ? count_.turns % kTurnsPerCounts == 0 : was_busy_)) {
+    WriteCounts();
+  }
+  was_busy_ = busy;
   if (!busy) ++count_.idle_turns;
   return busy;
 }
@@ -186,7 +211,11 @@ bool NicLoop::Turn(Time now) {
 bool NicLoop::ReceiveSome() {
   uint32_t taken = 0;
   for (; taken < kPackets && port_->Poll(arrival_); ++taken) {
+    if (faults_.Any() && !faults_.Takes(now_)) continue;
+    const uint64_t begin = Begin();
     Take(nic_.Receive(arrival_.packet, OnNic(arrival_.source)));
+    if (observer_ != nullptr) [[unlikely]]
+      observer_->Received(arrival_.packet, begin);
   }
   return taken != 0;
 }
@@ -208,10 +237,14 @@ bool NicLoop::AnswerSome() {
 bool NicLoop::AnswerBurst(Lane& lane) {
   for (uint32_t i = 0; i < kBurst; ++i) {
     const sim::Address* to = nullptr;
+    const uint64_t begin = Begin();
     const bool more = nic_.NextResponse(*lane.qp, packet_, &to);
     TakeEvents();
     if (!more) return false;
-    if (!Launch(lane, *to, 0, true)) return true;
+    const bool launched = Launch(lane, *to, 0, true);
+    if (observer_ != nullptr) [[unlikely]]
+      observer_->Answered(lane.qp->qpn, packet_, begin);
+    if (!launched) return true;
   }
   return true;
 }
@@ -232,11 +265,16 @@ bool NicLoop::SendBurst(Lane& lane) {
   const Requester& requester = lane.qp->requester;
   const uint32_t head = requester.head;
   uint32_t fetched = 0;
-  while (fetched < kBurst && nic_.FetchNext(*lane.qp) == Fetched::kWqe) {
-    ++fetched;
+  for (; fetched < kBurst; ++fetched) {
+    const uint64_t begin = Begin(), index = requester.fetched;
+    if (nic_.FetchNext(*lane.qp) != Fetched::kWqe) break;
     if (pace_) pace_->Fetched(*lane.qp);
+    if (observer_ != nullptr) [[unlikely]] {
+      observer_->Fetched(lane.qp->qpn, index, requester.window.At(requester.tail - 1), begin);
+    }
   }
   for (uint32_t i = 0; i < kBurst; ++i) {
+    const uint64_t begin = Begin();
     const Sent sent = nic_.NextPacket(*lane.qp, packet_);
     Arm(lane.qp->qpn, sent.timer);
     TakeEvents();
@@ -246,7 +284,11 @@ bool NicLoop::SendBurst(Lane& lane) {
              (requester.fetched != requester.producer && requester.head != head);
     }
     const auto behind = static_cast<uint16_t>(requester.fetched - sent.wqe_index);
-    if (!Launch(lane, *sent.to, requester.fetched - behind, false)) return true;
+    const uint64_t wqe = requester.fetched - behind;
+    const bool launched = Launch(lane, *sent.to, wqe, false);
+    if (observer_ != nullptr) [[unlikely]]
+      observer_->Sent(lane.qp->qpn, wqe, sent.retransmission, packet_, begin);
+    if (!launched) return true;
   }
   return true;
 }
@@ -258,7 +300,10 @@ bool NicLoop::RunTimers() {
     timers_.pop();
     any = true;
     Lane* lane = FindLane(timer.qpn);
-    if (lane != nullptr) Take(nic_.OnTimer(*lane->qp, timer.kind, timer.generation));
+    if (lane == nullptr) continue;
+    const uint64_t timeouts = nic_.Count().timeouts;
+    Take(nic_.OnTimer(*lane->qp, timer.kind, timer.generation));
+    if (observer_ != nullptr && nic_.Count().timeouts != timeouts) observer_->TimedOut(timer.qpn);
   }
   return any;
 }
@@ -271,23 +316,12 @@ bool NicLoop::WasFull() {
 
 // False if packets may not leave for now. `wqe` is that of a request.
 bool NicLoop::Launch(Lane& lane, const sim::Address& to, uint64_t wqe, bool answer) {
+  const Address target = OnPort(to);
+  if (packet_log_ != nullptr) [[unlikely]]
+    packet_log_->Add(Observer::Now(), target, packet_);
   if (!faults_.Any()) [[likely]]
-    return Depart(OnPort(to), packet_);
-  const uint32_t number = (lane.qp->qpn & 0xffff) - Rnic::kFirstQpn;
-  const FaultPoint point{faults_.Node(), number, wqe, wqe + (answer ? 0 : 1)};
-  faults_.Put(point, now_, lane.leaves[answer ? 1 : 0], OnPort(to), packet_);
-  DepartDue();
-  return !held_.full;
-}
-
-// What has been held back by a fault, and is due.
-void NicLoop::DepartDue() {
-  while (!held_.full) {
-    const WireFaults::Departure* due = faults_.Due(now_);
-    if (due == nullptr) return;
-    Depart(due->target, due->packet);
-    faults_.Pop();
-  }
+    return Depart(target, packet_);
+  return LaunchFaulty(lane, target, wqe, answer);
 }
 
 // False if the packet is held: nothing may overtake it.

@@ -24,7 +24,9 @@
 
 #include "sim/nic/rnic.h"
 #include "sim/service/doorbell_pages.h"
+#include "sim/service/observer.h"
 #include "sim/service/paced_completions.h"
+#include "sim/service/packet_log.h"
 #include "sim/service/packet_port.h"
 #include "sim/service/process_dma.h"
 #include "sim/service/wire_faults.h"
@@ -36,6 +38,8 @@ struct LoopCounters {
   uint64_t turns = 0;
   uint64_t idle_turns = 0;
   uint64_t doorbells = 0;  // changes seen of a page
+  uint64_t announced = 0;  // WQEBBs that records announced then, or later
+  uint64_t trailed = 0;    // records that came later than the doorbell before was seen
   uint64_t held = 0;       // packets that met a full ring
   uint64_t lost = 0;       // of these, given up
 };
@@ -46,6 +50,8 @@ void ForEachCounter(const LoopCounters& counters, F&& visit) {
   visit("loop_turns", counters.turns);
   visit("loop_idle_turns", counters.idle_turns);
   visit("loop_doorbells", counters.doorbells);
+  visit("loop_wqebbs_announced", counters.announced);
+  visit("loop_records_trailed", counters.trailed);
   visit("loop_packets_held", counters.held);
   visit("loop_packets_lost", counters.lost);
 }
@@ -54,6 +60,10 @@ void ForEachCounter(const LoopCounters& counters, F&& visit) {
 struct LoopOverlay {
   std::optional<PaceSpec> pace = {};
   WireFaultSpec faults = {};
+  std::optional<ObserverSpec> observer = {};
+  std::string packet_log = {};  // a file; empty: none
+  Address address = {};         // of the device, for the log
+  OnFileFailure on_failure = {};
 };
 
 class NicLoop {
@@ -64,6 +74,7 @@ class NicLoop {
 
   NicLoop(const RnicConfig& config, std::unique_ptr<PacketPort> port, OnEvent on_event = {},
           const LoopOverlay& overlay = {});
+  ~NicLoop();
 
   Rnic& Function() { return nic_; }
   ProcessDma& Memory() { return dma_; }
@@ -118,16 +129,18 @@ class NicLoop {
     Time since;
   };
 
-  static constexpr uint32_t kPages = 64;    // looked at in a turn
-  static constexpr uint32_t kPackets = 64;  // taken in a turn
-  static constexpr uint32_t kLanes = 16;    // that send, or answer, in a turn
-  static constexpr uint32_t kBurst = 16;    // packets, and WQEs fetched, of one of them
+  static constexpr uint64_t kTurnsPerCounts = 1024;  // how old they are at most, where observed
+  static constexpr uint32_t kPages = 64;             // looked at in a turn
+  static constexpr uint32_t kPackets = 64;           // taken in a turn
+  static constexpr uint32_t kLanes = 16;             // that send, or answer, in a turn
+  static constexpr uint32_t kBurst = 16;             // packets, and WQEs fetched, of one of them
 
   Lane* FindLane(uint32_t qpn);
   void Watch(Lane& lane, const RnicQpConfig& config);
+  void InjectErrors(QpContext& qp, uint32_t number);
   void Send(Lane& lane);
   void Answer(Lane& lane);
-  void Refresh(uint32_t qpn);
+  void Refresh(uint32_t qpn, bool again);
   void Arm(uint32_t qpn, const TimerRequest& request);
   void Take(const Facts& facts);
   void TakeEvents();
@@ -138,10 +151,13 @@ class NicLoop {
   bool SendBurst(Lane& lane);
   bool RunTimers();
   bool Launch(Lane& lane, const sim::Address& to, uint64_t wqe, bool answer);
+  bool LaunchFaulty(Lane& lane, const Address& to, uint64_t wqe, bool answer);
   bool Depart(const Address& target, const wire::Packet& packet);
   void DepartDue();
   bool LetGo();
   bool WasFull();
+  uint64_t Begin() const { return observer_ == nullptr ? 0 : Observer::Now(); }
+  void WriteCounts();
 
   ProcessDma dma_;
   std::unique_ptr<PacketPort> port_;
@@ -160,6 +176,10 @@ class NicLoop {
   Time now_{};
   uint64_t times_full_ = 0;
   LoopCounters count_;
+  bool was_busy_ = false;  // the turn before
+  // Null: off.
+  std::unique_ptr<Observer> observer_;
+  std::unique_ptr<PacketLog> packet_log_;
 };
 
 }  // namespace ringpost::sim::service

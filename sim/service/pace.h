@@ -23,6 +23,27 @@ struct PaceSpec {
   bool doorbell_delivered = false;
 };
 
+// visit(name, number) for each cost that Pace uses; `costs` is a CostTable, const or not.
+template <class Costs, class F>
+void ForEachPaceCost(Costs& costs, F&& visit) {
+  visit("doorbell_delivery_ps", costs.path.doorbell_delivery.ps);
+  visit("read_gpu_ps", costs.path.read_gpu.ps);
+  visit("read_host_ps", costs.path.read_host.ps);
+  visit("write_gpu_ps", costs.path.write_gpu.ps);
+  visit("write_host_ps", costs.path.write_host.ps);
+  visit("doorbell_service_ps", costs.nic.doorbell_service.ps);
+  visit("fetch_service_ps", costs.nic.fetch_service.ps);
+  visit("qp_serial_ps", costs.nic.qp_serial.ps);
+  visit("transmit_ps", costs.nic.transmit.ps);
+  visit("receive_ps", costs.nic.receive.ps);
+  visit("cqe_service_ps", costs.nic.cqe_service.ps);
+  visit("latency_ps", costs.nic.latency.ps);
+  visit("link_ps_per_byte", costs.link.ps_per_byte);
+  visit("link_header_bytes", costs.link.header_bytes);
+  visit("link_mtu", costs.link.mtu);
+  visit("link_hop_ps", costs.link.hop.ps);
+}
+
 // What a WQE asks of the stages.
 struct PacedWqe {
   uint64_t bytes = 0;

@@ -27,6 +27,16 @@ struct PaceCounters {
   uint64_t late_max_ns = 0;
 };
 
+// visit(name, value) for each, as a JSON names them.
+template <class F>
+void ForEachCounter(const PaceCounters& counters, F&& visit) {
+  visit("pace_held", counters.held);
+  visit("pace_late", counters.late);
+  visit("pace_late_median_ns", counters.late_median_ns);
+  visit("pace_late_p99_ns", counters.late_p99_ns);
+  visit("pace_late_max_ns", counters.late_max_ns);
+}
+
 class PacedCompletions {
  public:
   using RealTime = Pace::RealTime;

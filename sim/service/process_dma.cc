@@ -181,15 +181,21 @@ bool ProcessDma::WriteCqe(uint32_t qpn, uint64_t address, const void* cqe) {
 }
 
 bool ProcessDma::StoreCqe(uint64_t address, const void* cqe) {
+  if (!PutCqe(address, static_cast<const uint8_t*>(cqe))) return false;
+  if (tap_) [[unlikely]]
+    tap_(cqe);
+  return true;
+}
+
+bool ProcessDma::PutCqe(uint64_t address, const uint8_t* cqe) {
   if (address % abi::kCqeBytes != 0) return false;
   if (DeviceAccess* device = devices_.Find(address, abi::kCqeBytes)) {
     return devices_.Write(*device, address, cqe, abi::kCqeBytes);
   }
   if (!Check(address, abi::kCqeBytes, Use::kWrite)) return false;
   devices_.Settle();
-  const bool stamped = stamps_ && !IsError(static_cast<const uint8_t*>(cqe));
-  return Touch(address, abi::kCqeBytes,
-               [&] { StoreWords(address, static_cast<const uint8_t*>(cqe), stamped); });
+  const bool stamped = stamps_ && !IsError(cqe);
+  return Touch(address, abi::kCqeBytes, [&] { StoreWords(address, cqe, stamped); });
 }
 
 bool ProcessDma::Modify(uint32_t, uint64_t address, uint32_t bytes, NextFn next,

@@ -44,6 +44,9 @@ class ProcessDma final : public Dma {
   using Gate = std::function<void(uint32_t qpn, uint64_t address, const void* cqe)>;
   void SetGate(Gate gate) { gate_ = std::move(gate); }
   bool StoreCqe(uint64_t address, const void* cqe);
+  // Is shown each CQE that has been written.
+  using Tap = std::function<void(const void* cqe)>;
+  void SetTap(Tap tap) { tap_ = std::move(tap); }
   // CQEs carry the time at which they are written: nanoseconds of the steady clock. Off by default.
   void StampCqes() { stamps_ = true; }
 
@@ -72,6 +75,7 @@ class ProcessDma final : public Dma {
     return false;
   }
   bool FaultIn(uint64_t address, uint64_t bytes, Use use) const;
+  bool PutCqe(uint64_t address, const uint8_t* cqe);
   // Runs `access`, which touches these bytes; false where they are not there.
   template <class Access>
   bool Touch(uint64_t address, uint64_t bytes, Access&& access) {
@@ -91,6 +95,7 @@ class ProcessDma final : public Dma {
   Reach reach_;
   uint64_t refused_ = 0;
   Gate gate_;
+  Tap tap_;
   bool stamps_ = false;
   bool guarded_ = false;
 };

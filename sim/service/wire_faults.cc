@@ -23,7 +23,12 @@ WireFaults::WireFaults(const WireFaultSpec& spec)
 
 void WireFaults::Put(const FaultPoint& point, Time now, Time& free, const Address& target,
                      const wire::Packet& packet) {
-  const FaultVerdict verdict = faults_.Judge(FaultWhere::kWire, point, {});
+  const sim::Time at = At(now);
+  const FaultVerdict verdict = faults_.Judge(FaultWhere::kWire, point, at);
+  if (faults_.LinkIsDown(node_, at)) {
+    ++count_.link_down;
+    return;
+  }
   if (verdict.lost) {
     ++count_.dropped;
     return;
@@ -42,6 +47,18 @@ void WireFaults::Put(const FaultPoint& point, Time now, Time& free, const Addres
   if (!verdict.again) return;
   ++count_.duplicated;
   Add(due + Ns(*verdict.again), target, packet);
+}
+
+bool WireFaults::Takes(Time now) {
+  if (!faults_.LinkIsDown(node_, At(now))) return true;
+  ++count_.link_down;
+  return false;
+}
+
+// Counted from the beginning: picoseconds since the machine started do not fit for ever.
+sim::Time WireFaults::At(Time now) {
+  if (!begin_) begin_ = now;
+  return {std::chrono::duration_cast<std::chrono::nanoseconds>(now - *begin_).count() * 1000};
 }
 
 void WireFaults::Add(Time due, const Address& target, const wire::Packet& packet) {

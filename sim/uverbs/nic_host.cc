@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdio>
 #include <utility>
 
 #include "sim/service/segment_port.h"
@@ -87,14 +89,43 @@ Subject SubjectOf(EventKind kind) {
   }
 }
 
+// What is put on top of one NIC of many, and what is written down of it: a process may open its
+// device again.
+service::LoopOverlay OverlayOf(const Settings& settings, const DeviceSettings& device) {
+  static std::atomic<uint32_t> opened{0};
+  const std::string file = settings.folder + "/" + std::to_string(getpid()) + "-" +
+                           std::to_string(opened.fetch_add(1, std::memory_order_relaxed)) + "-" +
+                           device.name;
+  uint16_t number = 0;
+  while (settings.devices[number].name != device.name) ++number;
+  service::LoopOverlay overlay;
+  overlay.pace = settings.pace;
+  overlay.faults = {settings.faults, number, settings.seed};
+  overlay.address = service::AddressOf(device.Info());
+  overlay.on_failure = [name = device.name](const std::string& why) {
+    std::fprintf(stderr, "ringpost: device %s: what it does is not written down: %s\n",
+                 name.c_str(), why.c_str());
+  };
+  const Observing& wanted = settings.observing;
+  if (wanted.packets) overlay.packet_log = file + kPacketsSuffix;
+  if (wanted.counters || wanted.steps != 0) {
+    service::ObserverSpec observer;
+    observer.path = file + kObservationSuffix;
+    observer.steps = wanted.steps;
+    observer.device = device.name;
+    observer.on_failure = overlay.on_failure;
+    observer.device_number = number;
+    overlay.observer = std::move(observer);
+  }
+  return overlay;
+}
+
 prm::FirmwareConfig FirmwareOf(NicHost& host) {
   const DeviceSettings& device = host.Device();
   prm::FirmwareConfig config;
   config.link = device.link;
   config.gids = {device.DefaultGid()};
-  // The GIDs of this fabric end in the four bytes that its MAC addresses end in.
-  config.mac[0] = 2;
-  std::copy_n(config.gids[0].begin() + 12, 4, config.mac.begin() + 2);
+  config.mac = MacOf(config.gids[0]);
   config.completion_vectors = NicHost::kCompletionVectors;
   config.uars.allocate = [&host] { return host.Uars().Allocate(); };
   config.uars.free = [&host](uint32_t page) { host.Uars().Free(page); };
@@ -121,6 +152,7 @@ Result<std::shared_ptr<NicHost>> NicHost::Start(const Settings& settings,
   // A yield would hand the core to a program that spins, for milliseconds.
   options.turns_before_sleep = kTurnsBeforeSleep;
   options.on_event = [raw = host.get()](const AsyncEvent& event) { raw->OnEvent(event); };
+  options.overlay = OverlayOf(settings, device);
   const auto polling =
       options.idle == service::Idle::kSleep ? service::Polling::kSleep : service::Polling::kSpin;
   auto port = service::SegmentPort::Attach(*host->fabric_, device.Info(), polling);

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <fstream>
 #include <set>
 #include <sstream>
+
+#include "sim/uverbs/overlay_settings.h"
 
 namespace ringpost::sim::uverbs {
 namespace {
@@ -82,6 +85,12 @@ bool ReadIdle(std::istringstream& words, Settings& settings) {
   return known >= 0 && sleep > 0;
 }
 
+bool ReadObserving(std::istringstream& words, Settings& settings) {
+  Observing& wanted = settings.observing;
+  return static_cast<bool>(words >> wanted.counters >> wanted.steps >> wanted.packets) &&
+         (wanted.steps == 0 || std::has_single_bit(wanted.steps));
+}
+
 bool ReadLine(const std::string& line, Settings& settings) {
   std::istringstream words(line);
   std::string key;
@@ -90,6 +99,8 @@ bool ReadLine(const std::string& line, Settings& settings) {
   if (key == "fabric") return static_cast<bool>(words >> settings.fabric);
   if (key == "device") return ReadDevice(words, settings);
   if (key == "limit") return ReadLimit(words, settings);
+  if (IsOverlay(key)) return ReadOverlay(key, words, settings);
+  if (key == "observe") return ReadObserving(words, settings);
   return key == "idle" && ReadIdle(words, settings);
 }
 
@@ -105,6 +116,8 @@ wire::Gid DeviceSettings::DefaultGid() const {
   for (int i = 0; i < 8; ++i) gid[8 + i] = static_cast<uint8_t>(Guid() >> (56 - 8 * i));
   return gid;
 }
+
+wire::MacAddress MacOf(const wire::Gid& gid) { return {2, 0, gid[12], gid[13], gid[14], gid[15]}; }
 
 service::DeviceInfo DeviceSettings::Info() const {
   const bool ethernet = link == wire::Link::kEthernet;
@@ -156,9 +169,12 @@ std::string ToText(const Settings& settings) {
   if (!settings.fabric.empty()) text += "fabric " + settings.fabric + "\n";
   text += fmt::format("idle {} {}\n", kIdleNames[static_cast<int>(settings.idle)],
                       settings.sleep.count());
+  const Observing& wanted = settings.observing;
+  text += fmt::format("observe {:d} {} {:d}\n", wanted.counters, wanted.steps, wanted.packets);
   for (const Limit& limit : kLimits) {
     text += fmt::format("limit {} {}\n", limit.name, settings.limits.*limit.field);
   }
+  text += OverlayText(settings);
   for (const DeviceSettings& device : settings.devices) {
     text += fmt::format("device {} {} {}\n", device.name, device.lid,
                         kLinkNames[static_cast<int>(device.link)]);
@@ -180,6 +196,8 @@ Result<Settings> ParseSettings(const std::string& text) {
   return settings;
 }
 
+std::string ObservedFolder(const std::string& root) { return root + "/observed"; }
+
 Result<Settings> ReadSettings(const std::string& root) {
   const std::string path = root + "/settings";
   std::ifstream file(path);
@@ -187,6 +205,7 @@ Result<Settings> ReadSettings(const std::string& root) {
   if (!(text << file.rdbuf())) return Error{path + ": cannot be read"};
   Result<Settings> settings = ParseSettings(text.str());
   if (!settings.Ok()) return Error{path + ": " + settings.Message()};
+  settings.Value().folder = ObservedFolder(root);
   return settings;
 }
 

@@ -12,6 +12,7 @@
 
 #include "sim/engine/random.h"
 #include "sim/engine/time.h"
+#include "transport/abi/cqe.h"
 
 namespace ringpost::sim {
 
@@ -39,6 +40,7 @@ struct FaultRule {
   Duration amount = {};
   double probability = 1;              // of each that matches
   std::optional<uint64_t> count = {};  // how often at most; of kLinkDown once, if not set
+  abi::Syndrome syndrome = abi::Syndrome::kLocalQpOperation;  // of kError
 };
 
 // What passes: WQEBBs [wqe, end) of a QP; none if the two are equal.

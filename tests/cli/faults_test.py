@@ -77,6 +77,10 @@ class Faults(unittest.TestCase):
         self.assert_failed("{where: requester, kind: error, at: {wqe: 7}}",
                            "a put completed in error: QP 0x100, WQE 7, syndrome 0x02, vendor "
                            "syndrome 0x00")
+        self.assert_failed("{where: requester, kind: error, at: {wqe: 7}, "
+                           "syndrome: remote_access}",
+                           "a put completed in error: QP 0x100, WQE 7, syndrome 0x13, vendor "
+                           "syndrome 0x00")
 
     def test_a_wire_that_loses_everything_ends_in_retry_exceeded(self):
         for behaviour in ("mlx5", "strict"):

@@ -196,7 +196,7 @@ workload: {{operations: 3, warm_up: 1}}""")
         self.assert_refused(live + "faults: {rules: [{where: doorbell, kind: drop}]}",
                             "backend sim")
         self.assert_refused(
-            live + "faults: {rules: [{where: wire, kind: link_down, amount: 1 ms}]}", "backend sim")
+            live + "faults: {rules: [{where: cqe, kind: delay, amount: 1 ms}]}", "backend sim")
         self.assert_refused("seed: 1", "live", "--processes", "2")
         self.assert_refused(live, "1 or 2", "--processes", "3")
         self.assert_refused(live, "together", "--rank", "1")

@@ -263,6 +263,12 @@ BOOST_AUTO_TEST_CASE(AnErrorHappensOnce) {
              "names; leave this key out");
 }
 
+BOOST_AUTO_TEST_CASE(OnlyAnErrorHasASyndrome) {
+  BOOST_TEST(ErrorOf("faults: {rules: [{kind: error, syndrome: remote_access}]}") == "");
+  BOOST_TEST(ErrorOf("faults: {rules: [{kind: delay, amount: 1 us, syndrome: remote_access}]}") ==
+             ":1:56: faults.rules[0].syndrome: a delay has none; leave it out, or use kind error");
+}
+
 BOOST_AUTO_TEST_CASE(ADispatchHasItsExpertsOnAllRanks) {
   const std::string moe =
       "transport: {publication: ordered_handoff}\nworkload: {kind: moe_dispatch, ";

@@ -44,7 +44,7 @@ struct OnePage {
   }
   uint32_t Scan() {
     return pages.Scan(
-        16, now, [this](uint32_t qpn) { looks += qpn == 5; }, [](uint32_t) {});
+        16, now, [this](uint32_t qpn, bool) { looks += qpn == 5; }, [](uint32_t) {});
   }
 };
 

@@ -17,10 +17,10 @@ _given_ports = set()
 _ports_lock = threading.Lock()
 
 
-def exec_command(fabric, *program, link="infiniband"):
+def exec_command(fabric, *program, link="infiniband", options=()):
     """`ringpost exec` of a program; all that name a fabric reach each other."""
-    return [PROGRAM, "exec", f"--set=exec.fabric={fabric}", f"--set=exec.link={link}", "--",
-            *program]
+    return [PROGRAM, "exec", f"--set=exec.fabric={fabric}", f"--set=exec.link={link}", *options,
+            "--", *program]
 
 
 def needs(program, package):
@@ -69,12 +69,14 @@ class Pair:
     """What became of the two: exit statuses, and all that they printed.
 
     Of the server and of the client, `words` are arguments and `environments` variables of its own,
-    and `port_options` tells it the TCP port.
+    `options` are those of its `ringpost exec`, and `port_options` tells it the TCP port.
     """
 
     def __init__(self, program, arguments, link="infiniband", words=((), ()),
-                 environments=({}, {}), port_options=("-p", "-p"), patience_s=PATIENCE_S):
+                 environments=({}, {}), port_options=("-p", "-p"), patience_s=PATIENCE_S,
+                 options=((), ())):
         self._fabric, self._link, self._environments = new_fabric(), link, environments
+        self._options = options
         port = str(free_port())
         sides = [[program, *arguments, option, port, *own]
                  for option, own in zip(port_options, words)]
@@ -93,7 +95,8 @@ class Pair:
             self.server, self.server_said = _end(server, patience_s)
 
     def _start(self, side, words):
-        return subprocess.Popen(exec_command(self._fabric, *words, link=self._link),
+        command = exec_command(self._fabric, *words, link=self._link, options=self._options[side])
+        return subprocess.Popen(command,
                                 env={**os.environ, **self._environments[side]},
                                 start_new_session=True, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, encoding="utf-8")

@@ -16,8 +16,14 @@
 #include <stdexcept>
 
 #include "configs/schema/config.h"
+#include "configs/schema/config_error.h"
+#include "configs/schema/fault_rules.h"
 #include "configs/schema/loader.h"
+#include "configs/schema/platform_loader.h"
 #include "configs/schema/rnic.h"
+#include "sim/cost/cost_table.h"
+#include "sim/cost/platform.h"
+#include "sim/service/pace.h"
 #include "sim/uverbs/settings.h"
 #include "sim/uverbs/sysfs.h"
 #include "tools/ringpost/error_line.h"
@@ -37,6 +43,30 @@ constexpr char kRecorder[] = "libringpost_record.so";
 constexpr char kNoRecord[] = "off";
 constexpr int kNotExecutable = 126, kNotFound = 127, kSignalled = 128;
 
+// Where the configuration says that rings and payload are: the library cannot see what a program
+// means to be a GPU's.
+sim::service::PaceSpec PaceOf(const config::Config& config) {
+  const sim::Platform platform = config::LoadPlatform(config.platform);
+  const bool on_gpu = config.transport.placement == Placement::kGpu;
+  sim::service::PaceSpec pace;
+  pace.costs = sim::MakeCostTable(platform, config.gpu.sm_clock_mhz);
+  pace.queues_on_gpu = on_gpu;
+  pace.payload_on_gpu = config.workload.placement == Placement::kGpu;
+  pace.doorbell_delivered = on_gpu && config.transport.doorbell == DoorbellMode::kGpu;
+  return pace;
+}
+
+void RefuseFaults(const config::Loaded& loaded) {
+  for (const config::FaultRule& rule : loaded.config.faults.rules) {
+    if (rule.where == config::FaultPlace::kWire || rule.kind == config::FaultKind::kError) continue;
+    throw config::ConfigError(
+        loaded.PositionOf("faults.rules"), "faults.rules",
+        {"virtual devices have no faults of doorbells, CQEs and fetches, and no delay but on the "
+         "wire",
+         "use where: wire, or kind: error"});
+  }
+}
+
 uverbs::Settings SettingsOf(const config::Config& config) {
   const config::ExecConfig& exec = config.exec;
   uverbs::Settings settings;
@@ -45,6 +75,9 @@ uverbs::Settings SettingsOf(const config::Config& config) {
   settings.idle = static_cast<uverbs::Idle>(exec.poll);
   settings.sleep = std::chrono::microseconds(exec.sleep.ps / 1'000'000);
   settings.limits = config::RnicConfigOf(config.nic).limits;
+  if (config.live.pace == config::LivePace::kPlatform) settings.pace = PaceOf(config);
+  settings.faults = config::FaultRulesOf(config.faults);
+  settings.seed = config.seed;
   for (uint64_t i = 0; i < exec.devices; ++i) {
     uverbs::DeviceSettings device;
     device.name = fmt::format("{}{}", exec.name, i);
@@ -67,6 +100,7 @@ class Tree {
     root_ = name;
     const Result<bool> written = uverbs::WriteTree(root_, settings);
     if (!written.Ok()) throw std::runtime_error(written.Message());
+    fs::create_directory(uverbs::ObservedFolder(root_));
   }
   Tree(const Tree&) = delete;
   Tree& operator=(const Tree&) = delete;
@@ -129,11 +163,20 @@ int RunExecCommand(const ExecArguments& arguments) {
     PrintError("ringpost exec: no program is given; try: ringpost exec -- ib_write_lat");
     return kBadInput;
   }
-  const config::Config config =
-      config::Load(MakeSources({.config = arguments.config, .sets = arguments.sets})).config;
-  const uverbs::Settings settings = SettingsOf(config);
+  const config::Loaded loaded =
+      config::Load(MakeSources({.config = arguments.config, .sets = arguments.sets}));
+  const config::Config& config = loaded.config;
+  RefuseFaults(loaded);
+  ExecOutputs outputs(arguments.files, arguments.config);
+  uverbs::Settings settings = SettingsOf(config);
+  settings.observing = outputs.Wanted(static_cast<uint32_t>(config.exec.trace_steps));
   std::string refusal = uverbs::RefusalOf(settings);
   if (refusal.empty()) refusal = RefusalOfRecord(config.exec.record);
+  if (refusal.empty() && config.exec.record != kNoRecord && arguments.files.Any()) {
+    refusal =
+        "exec.record: the devices are the machine's own, of which nothing is counted, traced or "
+        "captured; leave out --json, --trace and --pcap";
+  }
   if (!refusal.empty()) {
     PrintError("ringpost exec: " + refusal);
     return kBadInput;
@@ -160,7 +203,11 @@ int RunExecCommand(const ExecArguments& arguments) {
     return error == ENOENT ? kNotFound : kNotExecutable;
   }
   g_child = child;
-  return StatusOf(child);
+  const int status = StatusOf(child);
+  if (tree)
+    outputs.Write(uverbs::ObservedFolder(tree->Root()), arguments.program, status,
+                  settings.devices[0].link);
+  return status;
 }
 
 }  // namespace ringpost::tools

@@ -138,6 +138,12 @@ void AddExec(CLI::App& app, ExecArguments& exec) {
   command->add_option("--set", exec.sets, kSetHelp)
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
+  command->add_option("--json", exec.files.json, "Write the counters of each NIC as JSON")
+      ->type_name("FILE");
+  command->add_option("--trace", exec.files.trace, "Write the steps of each NIC with their times")
+      ->type_name("FILE");
+  command->add_option("--pcap", exec.files.pcap, "Write every packet that is sent, for Wireshark")
+      ->type_name("FILE");
   command->footer("The program and its arguments follow: ringpost exec -- ib_write_lat -F");
 }
 
