@@ -26,6 +26,7 @@ std::unique_ptr<Fabric> MakeFabric(const config::Config& config, const sim::Plat
   options.lookups = lookups;
   options.tap = std::move(tap);
   options.faults = config::FaultRulesOf(config.faults);
+  options.operations = config.operations;
   return std::make_unique<Fabric>(platform, options);
 }
 

@@ -7,6 +7,18 @@ namespace ringpost {
 
 inline constexpr uint64_t kAtomicBytes = 8;
 
+inline constexpr uint32_t kAtomicSegments = 4;
+
+template <class Writer>
+HOST_DEVICE void StoreAtomic(Writer& writer, abi::Opcode opcode, uint64_t index, uint8_t flags,
+                             RemoteSpan target, LocalSpan result, const abi::Segment& operands) {
+  const abi::Segment wqe[kAtomicSegments] = {
+      writer.Control(opcode, index, kAtomicSegments, flags),
+      abi::RemoteAddressOf(target.address, target.rkey), operands,
+      abi::DataOf(kAtomicBytes, result.lkey, result.address)};
+  writer.Store(index, wqe, kAtomicSegments);
+}
+
 // The old value comes back in this machine's byte order, as NICs with both bits of
 // atomic_req_8B_endianness_mode write it.
 template <class Poster>
@@ -14,14 +26,9 @@ HOST_DEVICE Posted PostAtomic(Poster& poster, abi::Opcode opcode, RemoteSpan tar
                               LocalSpan result, const abi::Segment& operands) {
   const bool odd = result.bytes != kAtomicBytes || target.address % kAtomicBytes != 0;
   if (poster.Refuses(odd)) return poster.Refused();
-  constexpr uint32_t kSegments = 4;
-  return poster.Post({poster.Blocks(kSegments), 0},
+  return poster.Post({poster.Blocks(kAtomicSegments), 0},
                      [=](auto& writer, uint64_t index, uint8_t flags) {
-                       const abi::Segment wqe[kSegments] = {
-                           writer.Control(opcode, index, kSegments, flags),
-                           abi::RemoteAddressOf(target.address, target.rkey), operands,
-                           abi::DataOf(kAtomicBytes, result.lkey, result.address)};
-                       writer.Store(index, wqe, kSegments);
+                       StoreAtomic(writer, opcode, index, flags, target, result, operands);
                      });
 }
 

@@ -28,6 +28,7 @@ template <class Ordering, class P>
 HOST_DEVICE Completion PollOnce(P& port, const QpView& qp, const Indices& own, uint64_t known,
                                 uint64_t target, uint64_t* seen) {
   *seen = 0;
+  port.Enter(Step::kPoll, {qp.sink});
   const uint64_t tail = port.LoadCqeTail(qp.cq, 0);
   const abi::CqeOpcode opcode = abi::TailOpcode(tail);
   if (opcode == abi::CqeOpcode::kInvalid) return {};
@@ -73,7 +74,10 @@ template <class Ordering, class P>
 HOST_DEVICE Completion WaitCompleted(P& port, const QpView& qp, Indices& own, uint64_t target) {
   if (target == 0) return {Status::kOk, 0, 0, qp.qpn, 0};  // nothing was ever posted
   const Completion done = PollUntil<Ordering>(port, qp, own, KnownCompleted(port, qp, own), target);
-  if (done.Ok()) Ordering::Acquire(port, qp);
+  if (done.Ok()) {
+    port.Enter(Step::kArrived, {qp.sink});
+    Ordering::Acquire(port, qp);
+  }
   return done;
 }
 

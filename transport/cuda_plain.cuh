@@ -45,6 +45,7 @@ class CudaPlain {
   }
 
   HOST_DEVICE void GatherInline(uint64_t) {}
+  HOST_DEVICE void Enter(Step, Ref<uint64_t>) {}
 
   HOST_DEVICE uint64_t LoadCqeTail(uint64_t cq, uint32_t slot) {
     return Derived::LoadCqeWord(cq + uint64_t{slot} * abi::kCqeBytes + abi::kCqeTailOffset);

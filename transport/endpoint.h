@@ -17,9 +17,8 @@
 // in kernels one after the other; on a shared QP any number at once.
 #pragma once
 
-#include "transport/atomic.h"
 #include "transport/get.h"
-#include "transport/put.h"
+#include "transport/put_signal_add.h"
 #include "transport/send.h"
 #include "transport/waits.h"
 
@@ -79,6 +78,16 @@ class Endpoint {
     return PostPutSignal(poster_, target, source, signal, value);
   }
 
+  // The same with an add to the 8-byte counter `signal`; of memory, and of a value in the WQE.
+  HOST_DEVICE Posted PutSignalAdd(RemoteSpan target, LocalSpan source, RemoteSpan signal,
+                                  uint64_t addend) {
+    return PostPutSignalAdd(poster_, target, source, signal, addend);
+  }
+  HOST_DEVICE Posted PutValueSignalAdd(RemoteSpan target, uint64_t value, RemoteSpan signal,
+                                       uint64_t addend) {
+    return PostValueSignalAdd(poster_, target, value, signal, addend);
+  }
+
   // Adds to the 8-byte counter `signal`, after all earlier puts of the selected QP.
   HOST_DEVICE Posted Signal(RemoteSpan signal, uint64_t addend) {
     const QpView& qp = poster_.Qp();
@@ -116,20 +125,23 @@ class Endpoint {
   HOST_DEVICE Completion Wait(const Posted& posted) {
     return ByLeader<Publication>(poster_.Port(), poster_.Qp(), [&] {
       if (!posted.status.Ok()) return posted.status;
+      poster_.Port().Enter(Step::kWait, {poster_.Qp().sink});
       const Completion rung = Publication::template PublishPending<Ordering>(
           poster_.Port(), poster_.Qp(), poster_.Own());
       if (!rung.Ok()) return rung;
-      return WaitCompleted<Ordering>(poster_.Port(), poster_.Qp(), poster_.Own(), posted.confirmed);
+      const Completion done =
+          WaitCompleted<Ordering>(poster_.Port(), poster_.Qp(), poster_.Own(), posted.confirmed);
+      return Ended(done);
     });
   }
 
   // Local completion of everything posted on the selected QP: sources may be reused.
-  HOST_DEVICE Completion Flush() { return QuietOwn(); }
+  HOST_DEVICE Completion Flush() { return Ended(QuietOwn()); }
 
   // Every put so far on the QPs in scope is placed at its target. Of the other QPs in the table it
   // waits for what is published; puts posted on them through another Endpoint end there.
   HOST_DEVICE Completion Quiet(CompletionScope scope) {
-    if (scope == CompletionScope::kSelectedQp) return QuietOwn();
+    if (scope == CompletionScope::kSelectedQp) return Flush();
     const bool all = scope == CompletionScope::kAllQps;
     const uint32_t first = all ? 0 : table_.peer_first;
     const uint32_t count = all ? table_.count : table_.peer_count;
@@ -138,7 +150,7 @@ class Endpoint {
       const Completion one = QuietOne(first + i);
       if (!one.Ok() && result.Ok()) result = one;
     }
-    return result;
+    return Ended(result);
   }
 
   // Orders later operations to the peer after all earlier ones; waits if it has more than one QP.
@@ -160,6 +172,10 @@ class Endpoint {
   }
 
  private:
+  HOST_DEVICE Completion Ended(const Completion& completion) {
+    poster_.Port().Enter(Step::kQuieted, {poster_.Qp().sink});
+    return completion;
+  }
   HOST_DEVICE Completion QuietOne(uint32_t index) {
     if (index == table_.selected) return QuietOwn();
     const QpView& qp = table_.views[index];

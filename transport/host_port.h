@@ -117,6 +117,7 @@ class HostPort : public HostGroup {
     }
   }
   void GatherInline(uint64_t) {}
+  void Enter(Step, Ref<uint64_t>) {}
   template <Order O, Scope S>
   void Fence(const QpView& qp) {
     if constexpr (S == Scope::kThread) return;

@@ -19,6 +19,10 @@
 //   GatherInline(bytes)
 //       this thread has read `bytes` of its own memory to put them into a WQE: costs virtual time;
 //       elsewhere the loads themselves have taken theirs.
+//   Enter(step, word)
+//       the thread is now at this step of an operation; `word` is for what the port does there, and
+//       nobody reads it. In virtual time: the operations that a library has there
+//       (configs/libraries); elsewhere nothing.
 //   Fence(qp)
 //       orders this thread's earlier accesses before its later ones, for observers in scope. The
 //       view names the fence word that a host port needs under TSan; others ignore it.
@@ -51,6 +55,7 @@
 #include "transport/memory_span.h"
 #include "transport/order.h"
 #include "transport/qp_view.h"
+#include "transport/step.h"
 
 namespace ringpost {
 
@@ -84,6 +89,7 @@ concept Port = requires(P port, const QpView& qp, Ref<uint64_t> word, Ref<uint32
   port.LoadPayload(target, value, value);
   port.StoreWqe(qp, value, segments, small);
   port.GatherInline(value);
+  port.Enter(Step::kBuild, word);
   port.template Fence<Order::kAcqRel, Scope::kGpu>(qp);
   port.template StoreDoorbellRecord<Order::kRelaxed, Scope::kGpu>(qp, small);
   port.template RingDoorbell<Order::kRelaxed, Scope::kSystem>(qp, value);

@@ -108,7 +108,9 @@ class Poster {
     const auto store = [build, fence = fence_flags_](P& port, const QpView& qp, uint64_t index,
                                                      uint8_t flags) {
       WqeWriter<P> writer(port, qp, fence);
+      port.Enter(Step::kBuild, {qp.sink});
       build(writer, index, flags);
+      port.Enter(Step::kBuilt, {qp.sink});
     };
     const Posted posted = Publication::template Post<Ordering>(port_, qp_, own_, extent, store);
     if (!posted.status.Ok()) return posted;  // a fence waits for the next that is posted
@@ -124,7 +126,9 @@ class Poster {
     const auto store = [build](P& port, const QpView& qp, uint64_t index, uint8_t flags,
                                uint32_t i) {
       WqeWriter<P> writer(port, qp, 0);
+      port.Enter(Step::kBuild, {qp.sink});
       build(writer, index, flags, i);
+      port.Enter(Step::kBuilt, {qp.sink});
     };
     const Posted posted =
         Publication::template PostEach<Ordering>(port_, qp_, own_, count, extent, store);

@@ -26,6 +26,7 @@ HOST_DEVICE void RingBlueFlame(P& port, const QpView& qp, uint64_t last) {
 // WQE bytes first; on a shared QP one calls at a time.
 template <class Ordering, class P>
 HOST_DEVICE void Ring(P& port, const QpView& qp, uint64_t producer, uint64_t last) {
+  port.Enter(Step::kRing, {qp.sink});
   if (qp.doorbell_mode == DoorbellMode::kCpu) {
     // Release: orders the WQEs before the index; the host thread relies on it, which rings with
     // what it has acquired. System scope, as it is no thread of the GPU.
@@ -43,6 +44,7 @@ HOST_DEVICE void Ring(P& port, const QpView& qp, uint64_t producer, uint64_t las
     }
   }
   Ordering::Ring(port, qp, abi::ProducerDoorbell(producer & P::Masks::kDoorbell, qp.qpn));
+  port.Enter(Step::kRung, {qp.sink});
 }
 
 // The host thread's part of kCpu: rings if the producer index is beyond `*rung`. One thread serves

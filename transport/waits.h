@@ -25,6 +25,7 @@ HOST_DEVICE Completion ByLeader(P& port, const QpView& qp, Wait&& wait) {
 // last WQE may still wait for another thread to ring.
 template <class Publication, class Ordering, class P>
 HOST_DEVICE Completion WaitPublished(P& port, const QpView& qp, Indices& own, uint64_t confirmed) {
+  port.Enter(Step::kWait, {qp.sink});
   const Completion rung = Publication::template PublishPending<Ordering>(port, qp, own);
   if (!rung.Ok()) return rung;
   const uint64_t published = PublishedOf(port, qp, own);
@@ -40,6 +41,7 @@ HOST_DEVICE Completion WaitForSignal(P& port, const QpView& qp, Ref<uint64_t> wo
   while (port.template Load<Order::kRelaxed, Scope::kSystem>(word) < value) {
     if (!port.Relax(deadline)) return {Status::kTimeout, 0, 0, qp.qpn, 0};
   }
+  port.Enter(Step::kSignalled, {qp.sink});
   Ordering::Acquire(port, qp);
   return {};
 }

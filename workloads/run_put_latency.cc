@@ -24,7 +24,8 @@ struct Kernel {
 void RunPutLatency(Machine& machine, const config::Config& config, RunResult& result,
                    Outcome& outcome) {
   const uint32_t qps = static_cast<uint32_t>(config.transport.qps_per_peer);
-  const Pairing pairing = ConnectRanks(machine, config, qps, false, outcome);
+  const uint32_t idle = static_cast<uint32_t>(config.transport.idle_qps);
+  const Pairing pairing = ConnectRanks(machine, config, idle + qps, false, outcome);
   const uint64_t bytes = config.workload.payload_bytes;
   const uint64_t room = bytes == 0 ? 8 : bytes;
   const RegisteredMemory source = AllocateOn(machine, 0, config, room, outcome);
@@ -35,7 +36,7 @@ void RunPutLatency(Machine& machine, const config::Config& config, RunResult& re
   if (machine.Owns(0)) machine.Poke(source.address, payload.data(), room);
 
   PutLatencyArguments arguments;
-  arguments.qps = TableFor(pairing.first, 0);
+  arguments.qps = {pairing.first.data(), idle + qps, idle, qps, idle};
   arguments.target = target.Remote(0);
   arguments.source = source.Local(0, bytes);
   arguments.inline_payload = SendsInline(config) ? payload.data() : nullptr;

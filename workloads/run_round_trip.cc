@@ -25,9 +25,11 @@ void RunRoundTrip(Machine& machine, const config::Config& config, RunResult& res
                   Outcome& outcome) {
   const Pairing pairing = ConnectRanks(machine, config, 1, false, outcome);
   RegisteredMemory flags[2];
+  RegisteredMemory words[2];
   RegisteredMemory sources[2];
   for (uint32_t rank = 0; rank < 2; ++rank) {
     flags[rank] = AllocateOn(machine, rank, config, sizeof(uint64_t), outcome);
+    words[rank] = AllocateOn(machine, rank, config, sizeof(uint64_t), outcome);
     sources[rank] = AllocateOn(machine, rank, config, sizeof(uint64_t), outcome);
   }
   if (!outcome.ok) return;
@@ -37,6 +39,8 @@ void RunRoundTrip(Machine& machine, const config::Config& config, RunResult& res
     RoundTripArguments& a = arguments[rank];
     a.qps = TableFor(rank == 0 ? pairing.first : pairing.second, 0);
     a.peer_flag = flags[1 - rank].Remote(0);
+    a.peer_word = words[1 - rank].Remote(0);
+    a.adds = config.workload.signal == config::SignalKind::kAdd;
     a.my_flag = {flags[rank].address};
     if (!SendsInline(config)) a.source = sources[rank].Local(0, sizeof(uint64_t));
     a.warm_up = config.workload.warm_up;

@@ -172,7 +172,9 @@ void Fabric::LaunchOn(sim::Gpu& processor, const sim::LaunchShape& shape, Kernel
   if (ended_.ps > 0) start = sim::Later(start, ended_ + costs_.gpu.fence_acq_rel_gpu);
   processor.Launch(shape, start, options_.stack_bytes,
                    [this, kernel = std::move(kernel), &nic](sim::GpuThread& thread) {
-                     SimPort port(thread, nic, trace_.On() ? &trace_ : nullptr);
+                     const sim::OperationLists& lists = options_.operations;
+                     SimPort port(thread, nic, trace_.On() ? &trace_ : nullptr,
+                                  lists.Empty() ? nullptr : &lists);
                      kernel(port);
                      ended_ = sim::Later(ended_, thread.Local());
                    });

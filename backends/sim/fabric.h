@@ -20,6 +20,7 @@
 #include "backends/sim/sim_host_port.h"
 #include "backends/sim/sim_port.h"
 #include "sim/cache/lookup_file.h"
+#include "sim/cost/operation_lists.h"
 #include "sim/cost/platform.h"
 #include "sim/node/nic_node.h"
 #include "transport/endpoint.h"  // what a test's kernels are written with
@@ -43,6 +44,7 @@ struct FabricOptions {
   bool lookups = false;  // keep those of context caches
   std::vector<sim::FaultRule> faults = {};
   sim::PacketTap tap = {};
+  sim::OperationLists operations = {};  // of a library, at each step of its threads
 };
 
 struct FabricRun {

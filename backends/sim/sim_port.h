@@ -10,27 +10,29 @@
 #include <type_traits>
 
 #include "backends/sim/sim_group.h"
+#include "backends/sim/sim_operations.h"
 #include "backends/sim/sim_steps.h"
-#include "backends/sim/sim_words.h"
-#include "sim/node/nic_node.h"
 #include "transport/abi/doorbell.h"
 #include "transport/port.h"
 
 namespace ringpost {
 
 template <class MaskSet>
-class BasicSimPort : private SimWords, private SimSteps, public SimGroup {
+class BasicSimPort : private SimOperations, private SimSteps, public SimGroup {
  public:
   using Masks = MaskSet;
   static constexpr bool kHasBlueFlame = false;
 
   // The same thread with other index masks.
   template <class M>
-  explicit BasicSimPort(const BasicSimPort<M>& o) : BasicSimPort(o.thread_, o.nic_, o.trace_) {}
-  BasicSimPort(sim::GpuThread& thread, sim::NicNode& nic, sim::Trace* trace = nullptr)
-      : SimWords(thread), SimSteps(thread, trace), SimGroup(thread), nic_(nic) {}
+  explicit BasicSimPort(const BasicSimPort<M>& o)
+      : BasicSimPort(o.thread_, o.nic_, o.trace_, o.lists_) {}
+  // `lists`: what a library does beside, or null; outlives this.
+  BasicSimPort(sim::GpuThread& thread, sim::NicNode& nic, sim::Trace* trace = nullptr,
+               const sim::OperationLists* lists = nullptr)
+      : SimOperations(thread, nic, lists), SimSteps(thread, trace), SimGroup(thread) {}
 
-  using SimWords::CopyPayload, SimWords::StorePair;
+  using SimOperations::Enter, SimWords::CopyPayload, SimWords::StorePair;
   uint32_t ThreadIndex() const { return thread_.Index(); }
   uint64_t Now() const {
     Traced(sim::ThreadAct::kClock, 0, 0, thread_.Local());
@@ -146,9 +148,7 @@ class BasicSimPort : private SimWords, private SimSteps, public SimGroup {
     if constexpr (O != Order::kRelaxed) FenceFor(O, S);
     // A poster that nothing stops must not run a whole ring ahead of the NIC.
     thread_.Sync();
-    const sim::Origin origin = memory_.Release(agent_, O, S, site);
-    nic_.Doorbell(thread_.Local(), WayToNic(), value, origin);
-    thread_.Spend(costs_.doorbell_store);
+    RingNic(value, memory_.Release(agent_, O, S, site));
   }
 
   uint64_t LoadCqeTail(uint64_t cq, uint32_t slot, Site site = Site::Here()) {
@@ -190,8 +190,6 @@ class BasicSimPort : private SimWords, private SimSteps, public SimGroup {
     return LoadShared(cq + uint64_t{slot} * abi::kCqeBytes + offset, sizeof(uint64_t),
                       Order::kRelaxed, Scope::kSystem, site);
   }
-
-  sim::NicNode& nic_;
 };
 
 using SimPort = BasicSimPort<FullMasks>;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "configs/schema/connection_checks.h"
+#include "configs/schema/latency_checks.h"
 #include "configs/schema/moe_checks.h"
 #include "configs/schema/proxy_checks.h"
 #include "configs/schema/quantity.h"
@@ -201,8 +202,9 @@ Found CheckLimits(const Config& config) {
   // Of DC an initiator and a target, whoever it leads to.
   const uint64_t each =
       transport.kind == TransportKind::kDc ? 2 : std::max<uint64_t>(1, config.ranks - 1);
-  if (transport.qps_per_peer > objects / each) {
-    return TooManyQps(transport.qps_per_peer, each, objects,
+  const uint64_t qps = transport.qps_per_peer + transport.idle_qps;
+  if (qps > objects / each) {
+    return TooManyQps(qps, each, objects,
                       fewer_cqs ? "nic.limits.cqs_count" : "nic.limits.qps_count");
   }
   if (transport.sq_depth_wqebbs > limits.sq_depth_wqebbs) {
@@ -282,36 +284,11 @@ Found CheckKernels(const Config& config) {
   if (config.workload.kind != WorkloadKind::kPutLatency) return std::nullopt;
   // The views of all its QPs are arguments of the kernel.
   constexpr uint64_t kMostQps = 16;
-  if (transport.qps_per_peer > kMostQps) {
-    return Conflict{
-        {"transport.qps_per_peer", "live.threads"},
-        {fmt::format("put_latency on a GPU has no room for {} QPs", transport.qps_per_peer),
-         fmt::format("use at most {}", kMostQps)}};
-  }
-  return std::nullopt;
-}
-
-// A latency is that of one thread, or of lanes that post together: others would be in its way, and
-// have no queue of their own.
-Found CheckLatency(const Config& config) {
-  const WorkloadConfig& workload = config.workload;
-  const bool trip = workload.kind == WorkloadKind::kRoundTrip;
-  if (!trip && workload.kind != WorkloadKind::kPutLatency) return std::nullopt;
-  const bool on_gpu = config.backend == Backend::kSim || RunsKernels(config);
-  const bool warp = !trip && on_gpu && config.transport.publication == Publication::kCooperative;
-  if (workload.threads > (warp ? kWarpLanes : 1)) {
-    std::string wrong = "round_trip is one thread of each rank";
-    if (!trip) {
-      wrong = on_gpu ? "put_latency is one thread on a GPU, or one warp with cooperative"
-                     : fmt::format("put_latency has one thread with backend {}",
-                                   NameOf(config.backend));
-    }
-    return Conflict{{"workload.threads", "workload.kind"},
-                    {wrong, fmt::format("use {}, or message_rate", warp ? "at most 32" : "1")}};
-  }
-  if (warp && workload.sms_count > 1) {
-    return Conflict{{"workload.sms_count", "workload.kind"},
-                    {"put_latency with cooperative is one warp, on one SM", "use 1"}};
+  const uint64_t qps = transport.qps_per_peer + transport.idle_qps;
+  if (qps > kMostQps) {
+    return Conflict{{"transport.qps_per_peer", "transport.idle_qps", "live.threads"},
+                    {fmt::format("put_latency on a GPU has no room for {} QPs", qps),
+                     fmt::format("use at most {}", kMostQps)}};
   }
   return std::nullopt;
 }
@@ -373,7 +350,7 @@ std::optional<Conflict> FindConflict(const Config& config) {
   // First what a workload can take at all: the rest would advise what it does not take.
   if (Found found = UnusedKeyConflict(config)) return found;
   if (Found found = CheckCaller(config)) return found;
-  if (Found found = CheckLatency(config)) return found;
+  if (Found found = LatencyConflict(config)) return found;
   if (Found found = ConnectionConflict(config)) return found;
   if (Found found = MoeConflict(config)) return found;
   if (Found found = ProxyConflict(config)) return found;

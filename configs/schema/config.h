@@ -14,6 +14,7 @@
 #include "configs/schema/moe_config.h"
 #include "configs/schema/proxy_config.h"
 #include "configs/schema/words.h"
+#include "sim/cost/operation_lists.h"
 #include "sim/engine/time.h"
 #include "transport/qp_view.h"
 
@@ -24,6 +25,7 @@ struct TransportConfig {
   TransportPath path = TransportPath::kDirect;
   TransportKind kind = TransportKind::kRc;
   uint64_t qps_per_peer = 0;
+  uint64_t idle_qps = 0;
   uint64_t sq_depth_wqebbs = 0;
   uint64_t batch = 0;  // WQEs per doorbell
   Placement placement = Placement::kGpu;
@@ -40,6 +42,7 @@ struct WorkloadConfig {
   WorkloadKind kind = WorkloadKind::kPutLatency;
   uint64_t payload_bytes = 0;
   InlineMode inline_mode = InlineMode::kAuto;
+  SignalKind signal = SignalKind::kWrite;  // of round_trip
   Placement placement = Placement::kGpu;   // of payload and flags
   uint64_t threads = 0;                    // that post
   uint64_t threads_per_qp = 0;             // neighbours that share one QP
@@ -155,6 +158,8 @@ struct Config {
   ExecConfig exec;
   Mlx5Config mlx5;
   EngineConfig engine;
+  // Those of the library, for the way in which these threads post.
+  sim::OperationLists operations;
 };
 
 // Whether it is about the code around a put, and what the compiler makes of it.
@@ -193,6 +198,7 @@ struct EffectiveEntry {
   std::string key;
   std::string value;
   std::string origin;
+  std::string content = {};  // of the file that the value names, as far as the run depends on it
 };
 using Effective = std::vector<EffectiveEntry>;  // in the order of the table
 

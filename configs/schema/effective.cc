@@ -51,7 +51,9 @@ std::string ToYaml(const Effective& effective) {
 
 std::string CanonicalText(const Effective& effective) {
   std::string text;
-  for (const EffectiveEntry& entry : effective) text += entry.key + ": " + entry.value + "\n";
+  for (const EffectiveEntry& entry : effective) {
+    text += entry.key + ": " + entry.value + "\n" + entry.content;
+  }
   return text;
 }
 

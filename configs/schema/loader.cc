@@ -8,6 +8,7 @@
 #include <map>
 
 #include "configs/schema/checks.h"
+#include "configs/schema/library_loader.h"
 #include "configs/schema/root.h"
 #include "configs/schema/rules.h"
 #include "configs/schema/schema.h"
@@ -18,6 +19,8 @@ namespace {
 
 constexpr char kEnvironment[] = "RINGPOST_SET";
 constexpr char kOption[] = "--set";
+constexpr char kLibrary[] = "library";
+constexpr char kNoLibrary[] = "none";
 
 // A key's value so far, and where it came from.
 struct Setting {
@@ -65,18 +68,26 @@ ValueError UnknownKey(const std::string& path) {
   return {wrong, Suggestion(word, siblings)};
 }
 
-void CheckPlatform(const std::string& name) {
+// The value names a file: of a platform, of a library.
+void CheckFile(const std::string& what, const std::string& folder, const std::string& name,
+               const std::vector<std::string>& names) {
   if (name.ends_with(".yaml")) {
     if (access(name.c_str(), R_OK) != 0) {
-      throw ValueError{fmt::format("there is no file {}", name),
-                       "give the path of a platform file, or a name of configs/platforms"};
+      throw ValueError{
+          fmt::format("there is no file {}", name),
+          fmt::format("give the path of a {} file, or a name of configs/{}", what, folder)};
     }
     return;
   }
-  const std::vector<std::string> names = PlatformNames();
   if (std::find(names.begin(), names.end(), name) == names.end()) {
-    throw ValueError{fmt::format("there is no platform '{}'", name), Suggestion(name, names)};
+    throw ValueError{fmt::format("there is no {} '{}'", what, name), Suggestion(name, names)};
   }
+}
+
+void CheckLibrary(const std::string& name) {
+  std::vector<std::string> names = LibraryNames();
+  names.push_back(kNoLibrary);
+  CheckFile(kLibrary, "libraries", name, names);
 }
 
 Value ReadNames(const YamlText& yaml, const YAML::Node& node, const KeyInfo& key) {
@@ -99,7 +110,8 @@ Value ReadValue(const YamlText& yaml, const YAML::Node& node, const KeyInfo& key
   if (key.type == Type::kNames) return ReadNames(yaml, node, key);
   const std::string text = ScalarOf(yaml, node, key.path, Expectation(key));
   try {
-    if (key.path == "platform") CheckPlatform(text);
+    if (key.path == "platform") CheckFile("platform", "platforms", text, PlatformNames());
+    if (key.path == kLibrary) CheckLibrary(text);
     return ParseValue(key, text);
   } catch (const ValueError& error) {
     throw ConfigError(yaml.At(node), key.path, error);
@@ -178,6 +190,39 @@ Loaded Assemble(const Settings& settings) {
   return loaded;
 }
 
+Library LibraryOf(const std::string& name) {
+  return name == kNoLibrary ? Library() : LoadLibrary(name);
+}
+
+// Those of the library for the way in which this run's threads post.
+void AddOperations(const Library& library, const Settings& settings, Loaded& loaded) {
+  if (library.operations.empty()) return;
+  const Config& config = loaded.config;
+  const bool proxied = config.transport.path == TransportPath::kProxy;
+  const std::string who(proxied ? NameOf(config.proxy.handoff)
+                                : NameOf(config.transport.publication));
+  const Position& place = settings.at(kLibrary).position;
+  const auto found = library.operations.find(who);
+  if (found == library.operations.end()) {
+    std::vector<std::string> names;
+    for (const auto& [name, lists] : library.operations) names.push_back(name);
+    throw ConfigError(
+        place, kLibrary,
+        {fmt::format("{} has no operations for {}", config.library, who), "use " + Join(names)});
+  }
+  if (config.backend != Backend::kSim) {
+    throw ConfigError(place, kLibrary,
+                      {fmt::format("{} has operations beside the transport's, which are of virtual "
+                                   "time alone",
+                                   config.library),
+                       "use backend: sim, or library: none"});
+  }
+  loaded.config.operations = found->second;
+  for (EffectiveEntry& entry : loaded.effective) {
+    if (entry.key == kLibrary) entry.content = CanonicalText(found->second);
+  }
+}
+
 // Blames the first of the conflicting keys that somebody set.
 [[noreturn]] void Refuse(const Conflict& conflict, const Settings& settings,
                          const std::string& file) {
@@ -213,13 +258,23 @@ Assignment ParseSet(const std::string& text, int number) {
 }
 
 Loaded Load(const Sources& sources) {
-  Settings settings = Defaults();
+  Settings own;  // what somebody asks for
   if (!sources.file.empty()) {
     const YamlText yaml = ReadYaml(sources.file);
-    ReadMap(yaml, yaml.root, "", settings);
+    ReadMap(yaml, yaml.root, "", own);
   }
-  for (const Assignment& assignment : sources.assignments) Apply(assignment, settings);
+  for (const Assignment& assignment : sources.assignments) Apply(assignment, own);
+  Settings settings = Defaults();
+  Library library;
+  if (const auto named = own.find(kLibrary); named != own.end()) {
+    library = LibraryOf(named->second.value.text);
+  }
+  for (const Library::Preset& preset : library.presets) {
+    ReadMap(preset.yaml, preset.keys, preset.block, settings);
+  }
+  for (auto& [key, setting] : own) settings[key] = std::move(setting);
   Loaded loaded = Assemble(settings);
+  AddOperations(library, settings, loaded);
   if (const auto conflict = FindConflict(loaded.config)) {
     Refuse(*conflict, settings, sources.file);
   }

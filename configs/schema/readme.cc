@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/schema/library_words.h"
 #include "configs/schema/schema.h"
 #include "sim/cache/cache_spec.h"
 #include "sim/cost/platform.h"
@@ -19,11 +20,13 @@ constexpr char kIntroduction[] = R"(# Configuration files
 | `experiments/` | one experiment a file: a shape of run that published figures share |
 | `sweeps/` | one sweep a file: an experiment and the settings of many points (docs/sweeps.md) |
 | `platforms/` | hardware and its costs, one platform a file |
+| `libraries/` | choices and operations of production libraries, one a file (docs/libraries.md) |
 | `reference/figures.yaml` | published figures, and the run that answers each |
 
 A quantity is `<number> <unit>`, such as `8 B` or `50 us`; a bare number is an error except for
 counts. A key that is not set has its default. `--set key=value` replaces the value of
-`RINGPOST_SET` (`key=value`, separated by spaces), which replaces that of the file.
+`RINGPOST_SET` (`key=value`, separated by spaces), which replaces that of the file, which replaces
+that of its `library`.
 `ringpost config FILE` prints every effective value and where it came from. A mistake is one line,
 `file:line:column: key: what is wrong; what would be right`, and exit status 2.
 
@@ -71,6 +74,25 @@ second of virtual time with `nic.behaviour: mlx5`.
 
 | key | default | unit or kind | allowed | meaning |
 |---|---|---|---|---|
+)";
+
+constexpr char kLibrary[] = R"(
+## A library
+
+A file of `libraries/` has blocks `transport`, `proxy` and `workload` with keys from above, which an
+experiment that names it in `library` takes unless it sets them itself; `base`, another library,
+from which it starts; and `operations`: for each `transport.publication` or `proxy.handoff` that it
+has, and each step of a put, the memory operations that the library does there beside those of the
+transport, as `- {op: load_gpu, count: 3, source: "file: function"}`. They are read from `commit` of
+`repository`, those of a base come first, and backend `sim` alone does them.
+
+| step | when it comes |
+|---|---|
+)";
+
+constexpr char kOperations[] = R"(
+| operation | what it is, and the parameter of a platform that it costs |
+|---|---|
 )";
 
 constexpr char kPlatform[] = R"(
@@ -178,6 +200,14 @@ std::string ReadmeText() {
   text += kFaults;
   text += kRuleKeys;
   for (const Key<FaultRule>& key : RuleKeys()) text += Row(key.info);
+  text += kLibrary;
+  for (const LibraryWord& word : kStepWords) {
+    text += fmt::format("| `{}` | {} |\n", word.name, word.meaning);
+  }
+  text += kOperations;
+  for (const LibraryWord& word : kOperationWords) {
+    text += fmt::format("| `{}` | {} |\n", word.name, word.meaning);
+  }
   text += kPlatform;
   for (const sim::ParameterInfo& info : sim::Parameters()) {
     text += fmt::format("| `{}` | {} | {} |\n", info.key, NameOf(info.unit), info.meaning);

@@ -14,6 +14,21 @@ bool HoldsConfigs(const fs::path& folder) {
   return fs::is_directory(folder / "configs" / "platforms", error);
 }
 
+std::string PathIn(const char* folder, const std::string& name) {
+  if (name.ends_with(".yaml")) return name;
+  return FindRoot() + "/configs/" + folder + "/" + name + ".yaml";
+}
+
+std::vector<std::string> NamesIn(const char* folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(FindRoot() + "/configs/" + folder, error)) {
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 }  // namespace
 
 std::string FindRoot() {
@@ -33,19 +48,12 @@ std::string FindRoot() {
   return ".";
 }
 
-std::string PlatformPath(const std::string& name) {
-  if (name.ends_with(".yaml")) return name;
-  return FindRoot() + "/configs/platforms/" + name + ".yaml";
-}
+std::string PlatformPath(const std::string& name) { return PathIn("platforms", name); }
 
-std::vector<std::string> PlatformNames() {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(FindRoot() + "/configs/platforms", error)) {
-    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
+std::vector<std::string> PlatformNames() { return NamesIn("platforms"); }
+
+std::string LibraryPath(const std::string& name) { return PathIn("libraries", name); }
+
+std::vector<std::string> LibraryNames() { return NamesIn("libraries"); }
 
 }  // namespace ringpost::config

@@ -17,4 +17,8 @@ std::string PlatformPath(const std::string& name);
 // The names under configs/platforms, sorted.
 std::vector<std::string> PlatformNames();
 
+// The same of libraries.
+std::string LibraryPath(const std::string& name);
+std::vector<std::string> LibraryNames();
+
 }  // namespace ringpost::config

@@ -37,7 +37,11 @@ void AddRun(Rows& rows) {
                         "a file of configs/platforms without .yaml, or the path of a YAML file: "
                         "hardware and its costs"),
                   kStore<&Config::platform>});
-  rows.push_back({Word("library", "none", {"none"}, "preset of a production library"),
+  rows.push_back({Plain("library", Type::kText, "none",
+                        "a file of configs/libraries without .yaml, or the path of a YAML file: a "
+                        "library's choices of the keys below, which the keys of an experiment "
+                        "replace, and the memory operations that it has beside the transport's; "
+                        "or none"),
                   kStore<&Config::library>});
   rows.push_back({Number("seed", Type::kCount, "1", {0, kMany}, "seed of everything random"),
                   kStore<&Config::seed>});
@@ -56,6 +60,11 @@ void AddTransport(Rows& rows) {
   rows.push_back(
       {Number("transport.qps_per_peer", Type::kCount, "1", {1, 65536}, "queue pairs to each peer"),
        kStoreIn<block, &T::qps_per_peer>});
+  rows.push_back(
+      {Number("transport.idle_qps", Type::kCount, "0", {0, 4096},
+              "put_latency: queue pairs beside them that nobody uses and that a quiet of "
+              "all looks at first, such as a library's pool"),
+       kStoreIn<block, &T::idle_qps>});
   rows.push_back({Depth(), kStoreIn<block, &T::sq_depth_wqebbs>});
   rows.push_back({Number("transport.batch", Type::kCount, "1", {1, 32768},
                          "WQEs for each doorbell, in publications that batch"),

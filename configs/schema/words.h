@@ -65,6 +65,7 @@ enum class VisitOrder : uint8_t { kRoundRobin, kStrided, kRandom, kZipf };
 enum class MoePattern : uint8_t { kLowLatency, kNormal };
 enum class MoeRouting : uint8_t { kUniform, kZipf };
 enum class Revisit : uint8_t { kRoom, kCompleted };
+enum class SignalKind : uint8_t { kWrite, kAdd };
 enum class InlineMode : uint8_t { kAuto, kAlways, kNever };
 enum class NicBehaviour : uint8_t { kMlx5, kStrict };
 enum class VisibilityMode : uint8_t { kStrict, kTimed, kAdversarial };

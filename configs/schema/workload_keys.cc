@@ -24,6 +24,11 @@ void AddPosting(Rows& rows) {
                        "payload in the WQE: auto up to transport.inline_max"),
                   kStoreIn<block, &W::inline_mode>});
   rows.push_back(
+      {Word("workload.signal", "write", {"write", "add"},
+            "round_trip: what raises the peer's flag: the put writes it; or an atomic add "
+            "behind the put, in the same post"),
+       kStoreIn<block, &W::signal>});
+  rows.push_back(
       {Word("workload.placement", "gpu", {"gpu", "host"}, "memory that holds payload and flags"),
        kStoreIn<block, &W::placement>});
   rows.push_back(

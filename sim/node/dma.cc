@@ -177,7 +177,8 @@ bool NicNode::Modify(uint32_t qpn, uint64_t address, uint32_t bytes, NextFn next
   count_.dma_read_bytes += bytes;
   count_.dma_write_bytes += bytes;
   Lane& lane = LaneOf(qpn);
-  lane.last_write = Later(lane.last_write, engine_.Now());
+  // It has been read by now; what is written back takes its way like every write.
+  lane.last_write = Later(lane.last_write, engine_.Now() + WriteLatency(address));
   *original = memory_.ModifyFromDevice({lane.agent, address, lane.last_write, {}}, bytes,
                                        [&](uint64_t old) { return next(context, old); });
   return true;

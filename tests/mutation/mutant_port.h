@@ -105,6 +105,7 @@ class MutantPort {
   }
 
   void GatherInline(uint64_t bytes) { port_.GatherInline(bytes); }
+  void Enter(Step step, Ref<uint64_t> word) { port_.Enter(step, word); }
 
   template <Order O, Scope S>
   void Fence(const QpView& qp, Site site = Site::Here()) {

@@ -23,6 +23,7 @@ _SHARED_FILES = (
     "transport/device_access.h",
     "transport/host_device.h",
     "transport/order.h",
+    "transport/step.h",
     "transport/result.h",
     "transport/status.h",
 )

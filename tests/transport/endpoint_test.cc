@@ -176,6 +176,27 @@ BOOST_FIXTURE_TEST_CASE(ASignalAddsAndLeavesTheOldValueInTheSink, Fixture) {
   BOOST_TEST((port.SegmentAt(0, 3) == abi::DataOf(8, 3, 0x8000)));
 }
 
+BOOST_FIXTURE_TEST_CASE(AnAddStandsBehindThePutInTheSamePost, Fixture) {
+  port.view.sink = 0x8000;
+  port.view.sink_lkey = 3;
+  BOOST_TEST(endpoint.PutSignalAdd(kTarget, kSource, kCounter, 5).confirmed == 2u);
+  BOOST_TEST(endpoint.PutValueSignalAdd(kTarget, 0x0807060504030201, kCounter, 6).confirmed == 4u);
+  for (uint64_t i = 0; i < 4; i += 2) {
+    const auto add = abi::Opcode::kAtomicFetchAdd;
+    BOOST_TEST((port.SegmentAt(i, 0) == Control(abi::Opcode::kRdmaWrite, i, 3, abi::kCqeOnError)));
+    BOOST_TEST((port.SegmentAt(i + 1, 0) == Control(add, i + 1, 4, abi::kCqeAlways)));
+    BOOST_TEST((port.SegmentAt(i + 1, 1) == abi::RemoteAddressOf(kCounter.address, kCounter.rkey)));
+    BOOST_TEST((port.SegmentAt(i + 1, 2) == abi::AtomicOf(5 + i / 2, 0)));
+    BOOST_TEST((port.SegmentAt(i + 1, 3) == abi::DataOf(8, 3, 0x8000)));
+  }
+  BOOST_TEST((port.SegmentAt(0, 2) == abi::DataOf(4096, kSource.lkey, kSource.address)));
+  BOOST_TEST(InlineAt(2) == Counting(8));
+  BOOST_TEST(port.Of(EventKind::kDoorbell).size() == 2u);
+  const RemoteSpan odd{kCounter.address + 4, kCounter.rkey};
+  BOOST_TEST(
+      (endpoint.PutSignalAdd(kTarget, kSource, odd, 1).status.status == Status::kInvalidArgument));
+}
+
 BOOST_FIXTURE_TEST_CASE(SendsHaveNoRemoteAddress, Fixture) {
   endpoint.Send(kSource);
   endpoint.SendImmediate({}, 0x01020304);

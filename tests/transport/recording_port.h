@@ -138,7 +138,6 @@ class RecordingPort : public Alone {
   void LoadPayload(void* target, uint64_t address, uint64_t bytes) {
     std::memcpy(target, memory.data() + address, bytes);
   }
-
   void StoreWqe(const QpView& qp, uint64_t index, const abi::Segment* segments, uint32_t count) {
     events.push_back({EventKind::kWqe, Order::kRelaxed, Scope::kThread, index, 0, count});
     const uint64_t ring = uint64_t{qp.depth} * abi::kWqebbBytes;
@@ -148,6 +147,7 @@ class RecordingPort : public Alone {
     }
   }
   void GatherInline(uint64_t) {}
+  void Enter(Step, Ref<uint64_t>) {}
   template <Order O, Scope S>
   void Fence(const QpView&) {
     events.push_back({EventKind::kFence, O, S, 0, 0, 0});

@@ -66,6 +66,16 @@ class Endpoint<P, Proxied<Handoff>, Ordering> {
     const Posted put = Put(target, source);
     return put.status.Ok() ? enqueuer_.PutWord(signal, value, sizeof(value)) : put;
   }
+  HOST_DEVICE Posted PutSignalAdd(RemoteSpan target, LocalSpan source, RemoteSpan signal,
+                                  uint64_t addend) {
+    const Posted put = Put(target, source);
+    return put.status.Ok() ? Signal(signal, addend) : put;
+  }
+  HOST_DEVICE Posted PutValueSignalAdd(RemoteSpan target, uint64_t value, RemoteSpan signal,
+                                       uint64_t addend) {
+    const Posted put = PutValue(target, value);
+    return put.status.Ok() ? Signal(signal, addend) : put;
+  }
   HOST_DEVICE Posted Signal(RemoteSpan signal, uint64_t addend) {
     return Atomic(proxy::Operation::kSignal, {0, kAtomicBytes, 0}, signal, addend, 0);
   }
