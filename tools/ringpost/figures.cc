@@ -187,9 +187,11 @@ class RowReader {
           read.assignments = ReadSet(item.value);
         } else if (item.key == "sweep") {
           read.sweep = ReadSweep(item.value);
+        } else if (item.key == "platform") {
+          read.platform = Text(item);
         } else {
           Fail(item.key_node, path + "." + item.key,
-               {"there is no such key", "use experiment, set, metric or sweep"});
+               {"there is no such key", "use experiment, set, metric, sweep or platform"});
         }
       }
       if (read.experiment.empty() || read.metric.empty()) {
@@ -211,11 +213,13 @@ class RowReader {
       } else if (item.key == "per") {
         sweep.per = AxisNumber(Text(item)).value_or(0);
         if (sweep.per <= 0) Fail(item.value, "sweep.per", {"is no distance", "give 16 B, say"});
+      } else if (item.key == "inverse") {
+        sweep.inverse = IsTrue(item);
       } else if (item.key == "points") {
         points.reset(item.value);
       } else {
         Fail(item.key_node, "sweep." + item.key,
-             {"there is no such key", "use axis, points or per"});
+             {"there is no such key", "use axis, points, per or inverse"});
       }
     }
     if (axis.empty() || !points.IsSequence() || points.size() < 2) {
@@ -301,6 +305,11 @@ class RowReader {
   std::optional<YAML::Node> sweep_;
 };
 
+std::string FileNameOf(std::string platform) {
+  for (char& c : platform) c = c == '-' ? '_' : static_cast<char>(std::tolower(c));
+  return platform;
+}
+
 }  // namespace
 
 std::vector<FigureRow> ReadFigures(const std::string& path) {
@@ -320,10 +329,10 @@ std::vector<FigureRow> ReadFigures(const std::string& path) {
   return rows;
 }
 
-std::string PlatformOf(const FigureRow& row) {
-  std::string name = row.platform;
-  for (char& c : name) c = c == '-' ? '_' : static_cast<char>(std::tolower(c));
-  return name;
+std::string PlatformOf(const FigureRow& row) { return FileNameOf(row.platform); }
+
+std::string PlatformOf(const FigureRow& row, const FigureRun& run) {
+  return FileNameOf(run.platform.empty() ? row.platform : run.platform);
 }
 
 bool MayVary(const std::string& key) {

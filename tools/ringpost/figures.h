@@ -17,6 +17,7 @@ namespace ringpost::tools {
 struct FigureSweep {
   std::vector<config::Assignment> points;  // the same key, one value each
   double per = 1;                          // a slope is given per this many units of the key
+  bool inverse = false;                    // over 1 / the key: of T = C / f + B, C is the slope
 };
 
 // One run of an experiment and the metric to take from it.
@@ -26,6 +27,7 @@ struct FigureRun {
   std::vector<config::Assignment> assignments;  // of `set:`
   std::string metric;
   std::optional<FigureSweep> sweep;  // of its own, among several runs
+  std::string platform = {};         // where it is not the row's
 };
 
 // What the simulated values must look like; several may be asked for.
@@ -59,6 +61,7 @@ std::vector<FigureRow> ReadFigures(const std::string& path);
 
 // The name of a platform file: "P-IB" -> "p_ib".
 std::string PlatformOf(const FigureRow& row);
+std::string PlatformOf(const FigureRow& row, const FigureRun& run);
 
 // Whether `set:` may name the key.
 bool MayVary(const std::string& key);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <string_view>
 
 #include "configs/schema/config_error.h"
 #include "configs/schema/config_hash.h"
@@ -34,7 +33,7 @@ struct Measured {
 std::optional<double> Measure(const FigureRow& row, const FigureRun& run,
                               const config::Assignment* point, Runs& runs, Measured& measured) {
   config::Sources sources{run.experiment, run.assignments};
-  sources.assignments.push_back({"platform", PlatformOf(row), row.position, row.position});
+  sources.assignments.push_back({"platform", PlatformOf(row, run), row.position, row.position});
   if (point != nullptr) sources.assignments.push_back(*point);
   const Experiment experiment = LoadExperiment(sources);
   if (experiment.loaded.config.backend != config::Backend::kSim) {
@@ -65,9 +64,22 @@ Series MeasureSweep(const FigureRow& row, const FigureRun& run, const FigureSwee
   for (const config::Assignment& point : sweep.points) {
     const auto value = Measure(row, run, &point, runs, measured);
     const double x = AxisNumber(point.value).value_or(static_cast<double>(series.size()));
-    if (value) series.push_back({x, *value});
+    if (value) series.push_back({sweep.inverse && x != 0 ? 1 / x : x, *value});
   }
   return series;
+}
+
+// What a run's own sweep gives: "max(a)" and the others.
+void AddReduced(const FigureRun& run, const Series& series, Measured& measured) {
+  if (series.size() < 2) return;
+  for (const std::string what : {"onset", "max", "min", "slope", "intercept"}) {
+    const std::string name = fmt::format("{}({})", what, run.name);
+    measured.values[name] = Reduce(series, what, run.sweep->per);
+    if (what != "onset" && what != "slope") measured.units[name] = measured.units[run.name];
+  }
+  const std::string name = run.name;
+  measured.values[fmt::format("spread({})", name)] =
+      Reduce(series, "max", 1) / Reduce(series, "min", 1);
 }
 
 Measured MeasureAll(const FigureRow& row, Runs& runs) {
@@ -80,12 +92,7 @@ Measured MeasureAll(const FigureRow& row, Runs& runs) {
     const size_t before = measured.hashes.size();
     if (run.sweep) {
       const Series series = MeasureSweep(row, run, *run.sweep, runs, measured);
-      for (const char* what : {"onset", "max", "min"}) {
-        if (series.size() < 2) continue;
-        const std::string name = fmt::format("{}({})", what, run.name);
-        measured.values[name] = Reduce(series, what, 1);
-        if (what != std::string_view("onset")) measured.units[name] = measured.units[run.name];
-      }
+      AddReduced(run, series, measured);
     } else if (const auto value = Measure(row, run, nullptr, runs, measured)) {
       measured.values[run.name] = *value;
     }
@@ -116,8 +123,8 @@ std::string UnitOfValue(const FigureRow& row, const Measured& measured) {
     return found == measured.units.end() ? std::string() : found->second;
   };
   if (row.sweep) {
-    const bool has_one =
-        value_of == "slope" || value_of == "intercept" || value_of == "max" || value_of == "min";
+    const bool has_one = (value_of == "slope" && !row.sweep->inverse) || value_of == "intercept" ||
+                         value_of == "max" || value_of == "min";
     return has_one ? unit("") : "";
   }
   if (value_of.empty()) return unit(row.runs[0].name);
@@ -219,9 +226,14 @@ void JudgeValue(Verdict& verdict) {
   }
 }
 
-std::string SeriesText(const Measured& measured) {
+// Of values, those that the row ranks, or all.
+std::string SeriesText(const FigureRow& row, const Measured& measured) {
   std::string text;
   for (const Point& point : measured.series) text += fmt::format(" {:.4g}", point.y);
+  for (const std::string& name : row.shape.rank) {
+    text += fmt::format(" {} {:.4g}", name, measured.values.at(name));
+  }
+  if (!row.shape.rank.empty()) return text.substr(1);
   for (const auto& [name, value] : measured.values) text += fmt::format(" {} {:.4g}", name, value);
   return text.empty() ? text : text.substr(1);
 }
@@ -250,8 +262,8 @@ Verdict Judge(const FigureRow& row, Runs& runs) {
   verdict.simulated = ValueOf(row, measured);
   if (verdict.simulated) *verdict.simulated *= FactorOf(row, measured);
   if (!row.shape.IsEmpty()) {
-    verdict.simulated_text = SeriesText(measured);
     verdict.reason = ShapeFault(row, measured, verdict.simulated);
+    verdict.simulated_text = SeriesText(row, measured);
     verdict.status = verdict.reason.empty() ? Status::kHit : Status::kMiss;
   } else {
     JudgeValue(verdict);
