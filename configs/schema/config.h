@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/schema/exec_config.h"
 #include "configs/schema/moe_config.h"
 #include "configs/schema/proxy_config.h"
 #include "configs/schema/words.h"
@@ -111,20 +112,6 @@ struct LiveConfig {
   LivePace pace = LivePace::kOff;
   LiveWire wire = LiveWire::kSharedMemory;
   std::string address;  // of this machine, where datagrams arrive
-};
-
-// Of `ringpost exec` alone: the virtual devices.
-struct ExecConfig {
-  uint64_t devices = 0;
-  std::string name;  // before each device's number
-  uint64_t first_lid = 0;
-  ExecLink link = ExecLink::kInfiniband;
-  std::string fabric;  // "user": named by the user's id
-  ExecPoll poll = ExecPoll::kAuto;
-  sim::Duration sleep;
-  bool gpu_doorbells = false;  // CUDA takes a register of a virtual device
-  std::string record;          // "off", or the file
-  uint64_t trace_steps = 0;    // a power of two
 };
 
 // Of the backend mlx5 alone.

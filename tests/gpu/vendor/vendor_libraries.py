@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Runs NCCL and NVSHMEM, as their vendor built them, on virtual ConnectX devices and checks what they did.
+"""Runs NCCL and NVSHMEM, as their vendor built them, on virtual ConnectX, and checks what they did.
 
-  vendor_libraries [--rounds N] [--bytes N] [--out FOLDER] [--log] [SCENARIO]...   all, if none is named
+  vendor_libraries [--rounds N] [--bytes N] [--out FOLDER] [--log] [SCENARIO]...
+                                                                   all, if none is named
 
 Two processes on this machine, rank r on GPU r, or both on the one GPU that is there. Needs nvcc and
-the wheels nvidia-nccl and nvidia-nvshmem of this Python, or NCCL_HOME and NVSHMEM_HOME; what is not there
-is skipped and counted as skipped. --log writes every call to the devices. It stands in a folder of
-tests/gpu/portable.sh, or takes libringpost_uverbs.so and device_tree from RINGPOST_VIRTUAL.
+the wheels nvidia-nccl and nvidia-nvshmem of this Python, or NCCL_HOME and NVSHMEM_HOME; what is not
+there is skipped and counted as skipped. --log writes every call to the devices. It stands in a
+folder of tests/gpu/portable.sh, or takes libringpost_uverbs.so and device_tree from
+RINGPOST_VIRTUAL.
 
 The last line is 'N passed, N failed, N skipped'; the exit status is 0 if nothing failed.
 """
@@ -60,8 +62,8 @@ def _scenario(name, program, arguments, environment, gpu_doorbell=False, shows=(
 
 
 SCENARIOS = [
-    _scenario("nccl_host_buffers", "nccl_check", ["all_reduce", "{bytes}", "{rounds}"], {"NCCL_NET_GDR_LEVEL": "LOC"},
-              shows=["via NET/IB/0"], shuns=["GDRDMA"]),
+    _scenario("nccl_host_buffers", "nccl_check", ["all_reduce", "{bytes}", "{rounds}"],
+              {"NCCL_NET_GDR_LEVEL": "LOC"}, shows=["via NET/IB/0"], shuns=["GDRDMA"]),
     _scenario("nccl_gpu_direct", "nccl_check", ["all_reduce", "{bytes}", "{rounds}"], _DIRECT,
               shows=["via NET/IB/0/GDRDMA"]),
     _scenario("nccl_gin_proxy", "nccl_check", ["gin", "{rounds}"], dict(_DIRECT, NCCL_GIN_TYPE="2"),

@@ -35,7 +35,8 @@ class GpuRoute(unittest.TestCase):
         case = "GpuRegistration/ACopyOfADmaBufsDescriptorIsTheSameMemory"
         held_up = run_case(case, FAKE_CUDA_HELD_UP_S="6")
         self.assertEqual(held_up.returncode, 0, held_up.stdout + held_up.stderr)
-        self.assertRegex(held_up.stderr, "has waited for the start of its agent for 4 s: CUDA holds")
+        said = "has waited for the start of its agent for 4 s: CUDA holds"
+        self.assertRegex(held_up.stderr, said)
         self.assertNotIn("has waited", run_case(case).stderr)
 
 
