@@ -202,9 +202,9 @@ Stretches Connections::Divide() {
       pass_visits_ += visits;
       longest = std::max(longest, visits);
       stretches.first_visit = a.first_posts * lanes_;
-      // A NIC that takes most of what is posted lets rings fill slowly.
+      // Long rings fill, and are drained, in turns of many passes.
       const uint64_t fills = transport.sq_depth_wqebbs / (workload.writes_per_visit * a.rounds);
-      stretches.most = std::max(stretches.most, 4 * fills);
+      stretches.most = std::max(stretches.most, 16 * fills);
     }
   }
   const uint64_t writes = workload.writes_per_visit;
