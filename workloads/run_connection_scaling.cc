@@ -193,8 +193,7 @@ Stretches Connections::Divide() {
   const config::TransportConfig& transport = config_.transport;
   Stretches stretches;
   stretches.packets = PacketsPerWrite();
-  stretches.most = kMostStretches;
-  uint64_t longest = 0;
+  uint64_t longest = 0, fills = 0;
   for (const Sender& sender : senders_) {
     stretches.threads += static_cast<uint32_t>(sender.arguments.size());
     for (const VisitArguments& a : sender.arguments) {
@@ -202,9 +201,7 @@ Stretches Connections::Divide() {
       pass_visits_ += visits;
       longest = std::max(longest, visits);
       stretches.first_visit = a.first_posts * lanes_;
-      // Long rings fill, and are drained, in turns of many passes.
-      const uint64_t fills = transport.sq_depth_wqebbs / (workload.writes_per_visit * a.rounds);
-      stretches.most = std::max(stretches.most, 16 * fills);
+      fills = std::max(fills, transport.sq_depth_wqebbs / (workload.writes_per_visit * a.rounds));
     }
   }
   const uint64_t writes = workload.writes_per_visit;
@@ -221,6 +218,10 @@ Stretches Connections::Divide() {
     stretches.parts = std::clamp<uint64_t>(parts, 1, stretches.pass_parts);
     stretches.skipped = kSkippedSamples;
   }
+  // Until rings have been filled once, what NICs send may pile up where it arrives.
+  stretches.skipped = std::max(stretches.skipped, fills * stretches.pass_parts / stretches.parts);
+  // Long rings fill, and are drained, in turns of many passes.
+  stretches.most = std::max({kMostStretches, 16 * fills, 4 * stretches.skipped});
   stretch_visits_ = pass_visits_ * stretches.parts / stretches.pass_parts;
   return stretches;
 }
