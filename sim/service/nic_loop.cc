@@ -96,7 +96,7 @@ std::string NicLoop::DestroyQp(uint32_t qpn) {
 std::string NicLoop::ModifyQp(uint32_t qpn, const QpAttributes& attributes, uint32_t mask) {
   std::string refusal = nic_.ModifyQp(qpn, attributes, mask);
   // It may send now, and what was posted before is known from its record alone.
-  if (refusal.empty()) Refresh(qpn, false);
+  if (refusal.empty()) Refresh(qpn, Look::kUnrung);
   if (observer_ != nullptr && refusal.empty()) {
     observer_->Connect(qpn, nic_.FindQp(qpn)->dest_qpn);
   }
@@ -137,17 +137,17 @@ void NicLoop::Answer(Lane& lane) {
   answering_.push_back(&lane);
 }
 
-// `again`: its record was looked at after its doorbell already.
-void NicLoop::Refresh(uint32_t qpn, bool again) {
+void NicLoop::Refresh(uint32_t qpn, Look look) {
   Lane* lane = FindLane(qpn);
   if (lane == nullptr) return;
   const uint64_t begin = Begin(), before = lane->qp->requester.producer;
   if (nic_.RefreshFromRecord(*lane->qp)) Send(*lane);
   const uint64_t until = lane->qp->requester.producer;
   count_.announced += until - before;
-  count_.trailed += again && until != before;
+  count_.trailed += look == Look::kAgain && until != before;
   if (observer_ != nullptr && until != before) [[unlikely]] {
-    observer_->Announced(qpn, before, until, again, begin);
+    const StepKind kinds[] = {StepKind::kDoorbell, StepKind::kTrailed, StepKind::kUnrung};
+    observer_->Announced(kinds[static_cast<int>(look)], qpn, before, until, begin);
   }
   if (pace_) pace_->Announce(*lane->qp, before, now_);
 }
@@ -187,7 +187,8 @@ bool NicLoop::Turn(Time now) {
   now_ = now;
   ++count_.turns;
   const uint32_t rung = pages_.Scan(
-      kPages, now, [this](uint32_t qpn, bool again) { Refresh(qpn, again); },
+      kPages, now,
+      [this](uint32_t qpn, bool again) { Refresh(qpn, again ? Look::kAgain : Look::kRung); },
       [this](uint32_t cqn) { nic_.RefreshArm(cqn); });
   TakeEvents();
   count_.doorbells += rung;

@@ -140,7 +140,9 @@ class NicLoop {
   void InjectErrors(QpContext& qp, uint32_t number);
   void Send(Lane& lane);
   void Answer(Lane& lane);
-  void Refresh(uint32_t qpn, bool again);
+  // Why a record is looked at: it was rung for, this is the second look, or the QP may send now.
+  enum class Look : uint8_t { kRung, kAgain, kUnrung };
+  void Refresh(uint32_t qpn, Look look);
   void Arm(uint32_t qpn, const TimerRequest& request);
   void Take(const Facts& facts);
   void TakeEvents();

@@ -60,7 +60,8 @@ struct ObservedQp {
 
 enum class StepKind : uint8_t {
   kDoorbell,  // a change of the page was seen, and WQEBBs [wqe, wqe + size) are announced
-  kRecord,    // the same without one: the record came later than its doorbell
+  kTrailed,   // the same without one: the record came later than its doorbell
+  kUnrung,    // the same: the queue pair may send now, and had WQEs before
   kFetch,     // `code`: the WQE's opcode; `size`: its bytes
   kTransmit,  // a packet of WQE `wqe`; `code`: its opcode on the wire; `size`: of its payload
   kReceive,   // a packet for QP `qpn`

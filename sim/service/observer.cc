@@ -81,12 +81,13 @@ void Observer::Done(ObservedStep& step) {
   head_->steps.store(++step_, std::memory_order_release);
 }
 
-void Observer::Announced(uint32_t qpn, uint64_t from, uint64_t until, bool trailed,
+void Observer::Announced(StepKind kind, uint32_t qpn, uint64_t from, uint64_t until,
                          uint64_t begin) {
   QpCounters& counters = Of(qpn);
-  ++(trailed ? counters.records_trailed : counters.doorbells);
+  counters.doorbells += kind == StepKind::kDoorbell;
+  counters.records_trailed += kind == StepKind::kTrailed;
   counters.blocks_announced += until - from;
-  ObservedStep& step = Next(trailed ? StepKind::kRecord : StepKind::kDoorbell, qpn, begin);
+  ObservedStep& step = Next(kind, qpn, begin);
   step.wqe = from;
   step.size = static_cast<uint32_t>(until - from);
   Done(step);

@@ -42,8 +42,8 @@ class Observer {
   void EndQp(uint32_t qpn) { qps_.erase(qpn); }
   void Connect(uint32_t qpn, uint32_t peer_qpn);
 
-  // Each step ends now. `trailed`: no doorbell was seen since the one that the record belongs to.
-  void Announced(uint32_t qpn, uint64_t from, uint64_t until, bool trailed, uint64_t begin);
+  // Each step ends now. `kind`: kDoorbell, kTrailed or kUnrung.
+  void Announced(StepKind kind, uint32_t qpn, uint64_t from, uint64_t until, uint64_t begin);
   void Fetched(uint32_t qpn, uint64_t index, const SendWqe& wqe, uint64_t begin);
   void Sent(uint32_t qpn, uint64_t wqe, bool again, const wire::Packet& packet, uint64_t begin);
   void Answered(uint32_t qpn, const wire::Packet& packet, uint64_t begin);

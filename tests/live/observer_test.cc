@@ -7,13 +7,18 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "sim/nic/bring_up.h"
+#include "sim/service/nic_loop.h"
 #include "sim/service/packet_log.h"
+#include "sim/service/packet_port.h"
 #include "sim/service/read_observation.h"
 #include "transport/abi/byte_order.h"
 #include "transport/abi/cqe.h"
+#include "transport/abi/wqe.h"
 
 namespace ringpost::sim::service {
 namespace {
@@ -40,7 +45,114 @@ wire::Packet PacketWith(uint32_t dest_qpn, uint32_t psn, size_t bytes) {
   return packet;
 }
 
+class NoPort final : public PacketPort {
+ public:
+  bool Send(const Address&, const wire::Packet&) override { return false; }
+  bool Poll(Arrival&) override { return false; }
+  void Sleep(std::chrono::nanoseconds) override {}
+  PortCounters Counters() const override { return {}; }
+};
+
+// A NIC whose turns a test makes, with a QP that takes NOPs.
+struct Loop {
+  static constexpr uint32_t kBlocks = 8;
+  struct alignas(4096) Memory {
+    uint64_t page[512] = {};
+    uint32_t ring[kBlocks][16] = {};
+    uint8_t cqes[kBlocks][abi::kCqeBytes] = {};
+    uint32_t record[2] = {};
+  };
+
+  explicit Loop(const std::string& path)
+      : loop({.slot = 1}, std::make_unique<NoPort>(), {},
+             {.observer = {{.path = path, .steps = 64}}}) {
+    loop.Memory().Allow(At(memory), sizeof(Memory));
+    const Created cq =
+        loop.CreateCq({.ring = At(memory.cqes), .entries = kBlocks}, At(memory.page));
+    RnicQpConfig config;
+    config.pd = loop.Function().Keys().AllocatePd();
+    config.send_cq = config.receive_cq = cq.number;
+    config.sq = At(memory.ring);
+    config.sq_wqebbs = kBlocks;
+    config.record = At(memory.record);
+    const Created qp = loop.CreateQp(config, At(memory.page));
+    BOOST_REQUIRE_MESSAGE(qp.Ok(), qp.refusal);
+    qpn = qp.number;
+    Turn();  // zeros are a doorbell that was not seen yet
+  }
+  template <class T>
+  static uint64_t At(T& object) {
+    return reinterpret_cast<uint64_t>(&object);
+  }
+  std::string Ready() {
+    return BringUp(UsualAttributes({}, qpn, {}), [this](const QpAttributes& to, uint32_t mask) {
+      return loop.ModifyQp(qpn, to, mask);
+    });
+  }
+  void Post() {
+    uint32_t* words = memory.ring[posted % kBlocks];
+    words[0] = abi::Swap32(posted << 8);
+    words[1] = abi::Swap32(qpn << 8 | 1);
+    words[2] = abi::Swap32(abi::kCqeAlways);
+    ++posted;
+  }
+  void Record() { memory.record[1] = abi::Swap32(posted); }
+  void Ring() { memory.page[0x800 / 8] = posted; }
+  // Each comes when all second looks of those before are due.
+  void Turn() {
+    now += 10 * DoorbellPages::kSecondLook;
+    loop.Turn(now);
+  }
+
+  Memory memory;
+  NicLoop loop;
+  NicLoop::Time now{std::chrono::seconds(1)};
+  uint32_t qpn = 0;
+  uint32_t posted = 0;
+};
+
 BOOST_AUTO_TEST_SUITE(ObserverTest)
+
+BOOST_FIXTURE_TEST_CASE(ARecordThatTrailsItsDoorbellIsToldFromOneThatIsRung, InFolder) {
+  {
+    auto made = std::make_unique<Loop>(path);
+    Loop& nic = *made;
+    nic.Post();
+    nic.Record();  // before the QP can send
+    BOOST_REQUIRE(nic.Ready() == "");
+    nic.Turn();
+    nic.Post();
+    nic.Post();
+    nic.Record();
+    nic.Ring();
+    nic.Turn();
+    nic.Turn();
+    nic.Post();
+    nic.Ring();
+    nic.Turn();
+    nic.Record();
+    nic.Turn();
+    BOOST_TEST(nic.loop.Count().announced == 4u);
+    BOOST_TEST(nic.loop.Count().trailed == 1u);
+  }
+  const Result<ObservedNic> read = ReadObservation(path);
+  BOOST_REQUIRE(read.Ok());
+  const ObservedNic& nic = read.Value();
+  BOOST_REQUIRE(nic.qps.size() == 1u);
+  const QpCounters& counters = nic.qps[0].counters;
+  BOOST_TEST(counters.doorbells == 1u);
+  BOOST_TEST(counters.records_trailed == 1u);
+  BOOST_TEST(counters.blocks_announced == 4u);
+  BOOST_TEST(counters.wqes == 4u);
+  BOOST_TEST(counters.cqes == 4u);
+  std::vector<StepKind> announced;
+  for (const ObservedStep& step : nic.steps) {
+    if (step.kind <= StepKind::kUnrung) announced.push_back(step.kind);
+  }
+  const std::vector<StepKind> expected = {StepKind::kUnrung, StepKind::kDoorbell,
+                                          StepKind::kTrailed};
+  BOOST_TEST((announced == expected));
+}
 
 BOOST_FIXTURE_TEST_CASE(ANicWithoutAQpLeavesNoFile, InFolder) {
   {
@@ -60,8 +172,8 @@ BOOST_FIXTURE_TEST_CASE(CountersAndStepsAreReadAgain, InFolder) {
     SendWqe wqe{};
     wqe.opcode = abi::Opcode::kRdmaWrite;
     wqe.bytes = 8;
-    observer.Announced(0x10100, 7, 9, false, Observer::Now());
-    observer.Announced(0x10100, 9, 10, true, Observer::Now());
+    observer.Announced(StepKind::kDoorbell, 0x10100, 7, 9, Observer::Now());
+    observer.Announced(StepKind::kTrailed, 0x10100, 9, 10, Observer::Now());
     observer.Fetched(0x10100, 7, wqe, Observer::Now());
     observer.Sent(0x10100, 7, true, PacketWith(0x20100, 5, 8), Observer::Now());
     observer.Received(PacketWith(0x10100, 6, 16), Observer::Now());
@@ -95,7 +207,7 @@ BOOST_FIXTURE_TEST_CASE(CountersAndStepsAreReadAgain, InFolder) {
   BOOST_TEST(counters.error_cqes == 1u);
   BOOST_REQUIRE(nic.steps.size() == 6u);
   BOOST_TEST(nic.steps_lost == 0u);
-  BOOST_TEST((nic.steps[1].kind == StepKind::kRecord));
+  BOOST_TEST((nic.steps[1].kind == StepKind::kTrailed));
   BOOST_TEST(nic.steps[2].size == 8u);
   BOOST_TEST(nic.steps[5].syndrome == 0x13);
   BOOST_TEST(nic.steps[5].wqe == 7u);
@@ -106,7 +218,7 @@ BOOST_FIXTURE_TEST_CASE(AFullRingHasTheLastStepsInOrder, InFolder) {
   {
     Observer observer({.path = path, .steps = 8});
     observer.MakeQp(0x10100);
-    for (uint64_t i = 0; i < 100; ++i) observer.Announced(0x10100, i, i + 1, false, 1);
+    for (uint64_t i = 0; i < 100; ++i) observer.Announced(StepKind::kUnrung, 0x10100, i, i + 1, 1);
   }
   const Result<ObservedNic> read = ReadObservation(path);
   BOOST_REQUIRE(read.Ok());
@@ -137,7 +249,7 @@ BOOST_AUTO_TEST_CASE(AFileThatCannotBeMadeIsAFailureAndNoMore) {
                      .on_failure = [&](const std::string& why) { told.push_back(why); }});
   observer.MakeQp(1);
   observer.MakeQp(2);
-  observer.Announced(1, 0, 1, false, 1);
+  observer.Announced(StepKind::kDoorbell, 1, 0, 1, 1);
   observer.TimedOut(1);
   BOOST_REQUIRE(told.size() == 1u);
   BOOST_TEST(told[0] == "/no/such/folder/file: No such file or directory");

@@ -96,6 +96,15 @@ class Counters(Folder):
         [nic] = self.read("killed.json")["nics"]
         self.assertGreater(nic["counters"]["packets_sent"], 0)
 
+    def test_a_recording_has_no_virtual_devices_to_tell_of(self):
+        run = subprocess.run(
+            pair.exec_command(pair.new_fabric(), "true",
+                              options=[f"--set=exec.record={self.path('calls')}",
+                                       f"--json={self.path('none.json')}"]),
+            capture_output=True, text=True, timeout=pair.PATIENCE_S, check=False)
+        self.assertEqual(run.returncode, 2, run.stderr)
+        self.assertRegex(run.stderr, r"\A[^\n]*exec\.record[^\n]*leave out --json[^\n]*\n\Z")
+
     def test_files_that_cannot_be_written_are_refused_before_the_program_runs(self):
         for option in ("--json", "--trace", "--pcap"):
             run = subprocess.run(
@@ -146,6 +155,15 @@ class Trace(Folder):
         fetched = [e["args"]["wqe"] for e in self.events("short.trace") if e["track"] == "fetch"]
         self.assertEqual(fetched[-1], 999)
         self.assertLess(len(fetched), 1000)
+
+    def test_traces_of_two_programs_can_be_put_together(self):
+        self.latency("trace")
+        groups = [{e["pid"] for e in self.events(side + ".trace")} for side in ("server", "client")]
+        self.assertEqual(groups[0] & groups[1], set())
+        # Of one clock: neither begins when the other has ended.
+        spans = [[e["ts"] for e in self.events(side + ".trace")] for side in ("server", "client")]
+        self.assertLess(min(spans[0]), max(spans[1]))
+        self.assertLess(min(spans[1]), max(spans[0]))
 
     def test_a_receiver_of_the_same_trace_names_the_wqe_whose_packet_it_is(self):
         port, words = pair.free_port(), " ".join(WRITE)

@@ -27,8 +27,8 @@ constexpr uint32_t kGroups = 2;
 constexpr uint32_t kMostDevices = 64;
 constexpr uint64_t kNsLeftOut = 1'000'000'000'000'000;  // a million seconds
 
-constexpr std::array kStageNames = {"doorbell", "doorbell", "fetch", "transmit",
-                                    "receive",  "respond",  "CQE"};
+constexpr std::array kStageNames = {"doorbell", "doorbell", "doorbell", "fetch",
+                                    "transmit", "receive",  "respond",  "CQE"};
 
 // A WQE, whichever NIC tells of it: QPNs are unique on the machine.
 struct WqeId {
@@ -82,9 +82,10 @@ uint32_t ProcessOf(const ObservedNic& nic, Group group) {
 std::string MoreOf(const ObservedStep& step) {
   switch (step.kind) {
     case StepKind::kDoorbell:
-    case StepKind::kRecord:
-      return fmt::format(",\"wqebbs\":{},\"trailed\":{}", step.size,
-                         step.kind == StepKind::kRecord);
+    case StepKind::kTrailed:
+    case StepKind::kUnrung:
+      return fmt::format(",\"wqebbs\":{},\"trailed\":{},\"rung\":{}", step.size,
+                         step.kind == StepKind::kTrailed, step.kind != StepKind::kUnrung);
     case StepKind::kFetch:
       return fmt::format(",\"opcode\":\"{}\",\"bytes\":{}", OpcodeText(step.code), step.size);
     case StepKind::kTransmit:
@@ -181,7 +182,8 @@ class Slices {
     Queue& queue = queues_[step.qpn];
     switch (step.kind) {
       case StepKind::kDoorbell:
-      case StepKind::kRecord:
+      case StepKind::kTrailed:
+      case StepKind::kUnrung:
         queue.doorbells.push_back(step);
         return WqeId{step.qpn, step.wqe};
       case StepKind::kFetch:
