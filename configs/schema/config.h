@@ -1,7 +1,6 @@
 // config.h: one run, as the data path and the simulator take it: a YAML file after parsing.
 //
-// Plain values, all of them set by the loader: defaults, ranges, meanings and units stand in the
-// table of keys (schema.h), from which DefaultConfig() is filled too.
+// Plain values, all set by the loader; defaults, ranges and units stand in the table of schema.h.
 #pragma once
 
 #include <algorithm>

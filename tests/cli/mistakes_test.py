@@ -66,7 +66,14 @@ class Mistakes(unittest.TestCase):
         self.assert_text_refused(text, 2, "YAML", "complete or correct")
 
     def test_unknown_platform(self):
-        self.assert_text_refused("seed: 1\nplatform: p_none\n", 2, "platform", "p_ib")
+        self.assert_text_refused("seed: 1\nplatform: elsewhere\n", 2, "platform", "p_ib")
+
+    def test_unknown_library(self):
+        self.assert_text_refused("seed: 1\nlibrary: elsewhere\n", 2, "library", "nvshmem_public")
+
+    def test_a_library_whose_operations_are_simulated_alone(self):
+        self.assert_text_refused("backend: live\nlibrary: gin_gdaki\n", 2, "library",
+                                 "use backend: sim")
 
     def test_more_sms_than_the_platform_has(self):
         self.assert_text_refused("platform: p_h100\ntransport: {qps_per_peer: 266}\nworkload:\n"

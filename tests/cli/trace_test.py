@@ -202,7 +202,7 @@ class Timeline(TraceCase):
         text = ("platform: p_h100\nranks: 3\nvisibility: {checker: off}\n"
                 "transport: {kind: dc, publication: cooperative, qps_per_peer: 4, "
                 "sq_depth_wqebbs: 64}\n"
-                "workload: {kind: connection_scaling, warm_up: 100000, writes_per_visit: 32, "
+                "workload: {kind: connection_scaling, writes_per_visit: 32, "
                 "threads: 64, threads_per_qp: 32, sms_count: 2}\n")
         self.assertRegex(self.run_it(text, "--timeline").stdout, r"(?m)^sum +\d+\.\d{3}$")
 
