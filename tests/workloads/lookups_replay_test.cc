@@ -80,7 +80,8 @@ RecordedRun RecordOnce(const std::string& platform_name, const CacheSpec& spec) 
       "platform=" + platform_name +
       " ranks=3 workload.kind=connection_scaling workload.visit_order=zipf "
       "workload.writes_per_visit=2 workload.threads=8 workload.threads_per_qp=1 "
-      "transport.publication=per_thread transport.qps_per_peer=512 visibility.checker=off");
+      "transport.publication=per_thread transport.qps_per_peer=512 "
+      "transport.sq_depth_wqebbs=8 visibility.checker=off");
   sim::Platform platform = config::LoadPlatform(platform_name);
   platform.context = platform.requester_context = platform.responder_context = spec;
   const std::string path = (std::filesystem::temp_directory_path() /
