@@ -26,7 +26,7 @@ using sim::Accesses;
 using sim::CacheSpec;
 using sim::Lookup;
 
-constexpr uint64_t kEntries = 128;
+constexpr uint64_t kEntries = 64;
 
 // What one cache of a NIC was asked, and what it answered.
 struct Recording {
@@ -72,7 +72,7 @@ Recordings Parsed(const std::string& file) {
   return caches;
 }
 
-// All to all over 128 queue pairs a peer, with a cache of this kind for each role, or for both
+// All to all over 64 queue pairs a peer, with a cache of this kind for each role, or for both
 // where the platform's share one: more contexts than fit, some of which are used again soon.
 RecordedRun RecordOnce(const std::string& platform_name, const CacheSpec& spec) {
   config::Sources sources;
@@ -80,7 +80,7 @@ RecordedRun RecordOnce(const std::string& platform_name, const CacheSpec& spec) 
       "platform=" + platform_name +
       " ranks=3 workload.kind=connection_scaling workload.visit_order=zipf "
       "workload.writes_per_visit=2 workload.threads=8 workload.threads_per_qp=1 "
-      "transport.publication=per_thread transport.qps_per_peer=128 "
+      "transport.publication=per_thread transport.qps_per_peer=64 "
       "transport.sq_depth_wqebbs=8 visibility.checker=off");
   sim::Platform platform = config::LoadPlatform(platform_name);
   platform.context = platform.requester_context = platform.responder_context = spec;
