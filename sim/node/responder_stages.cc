@@ -125,11 +125,12 @@ void NicNode::Take(PacketItem& item, Time done) {
 
 // When the last bit is here of a packet that has come as fast as its sender's link let it: behind
 // what others have sent, as the switch has one link to this port. It begins with the first bit, so
-// that one sender alone is not held up. Acknowledgements pass, as they do at the sender's link.
+// that one sender alone is not held up. Acknowledgements pass, as they do at the sender's link; and
+// what comes to a shared engine, which takes no more from senders than its receive buffer holds.
 [[gnu::always_inline]] inline Time NicNode::PassPort(const PacketItem& item) {
   const wire::Packet& packet = item.packet;
   const bool passes = packet.payload.empty() && wire::IsResponse(packet.opcode);
-  if (passes || item.from_node == node_) return engine_.Now();
+  if (passes || item.from_node == node_ || shared_ != nullptr) return engine_.Now();
   const Duration time = costs_.link.Serialise(packet.payload.size() + costs_.link.header_bytes);
   return port_.Serve(Time{engine_.Now().ps - time.ps}, time);
 }
